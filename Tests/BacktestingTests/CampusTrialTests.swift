@@ -56,7 +56,7 @@ struct CampusTrialTests {
 
         mutating func drive(untilS: Double) {
             while let event = simulation.next(untilS: untilS) {
-                _ = simulation.take(event)
+                _ = simulation.apply(event)
                 switch event {
                 case .pickedUp(let id): say(.done(request: id, isPickup: true))
                 case .droppedOff(let id): say(.done(request: id, isPickup: false))
@@ -77,7 +77,7 @@ struct CampusTrialTests {
         for v in 0..<4 {
             let entered = RideRecord.InService(
                 vehicle: "v\(v)", driver: "d\(v)", person: .init(name: "D", photo: nil), capacity: 4, place: place())
-            _ = log.simulation.take(.entered(vehicle: "v\(v)", capacity: 4, place: log.area.point(entered.place)))
+            _ = log.simulation.apply(.entered(vehicle: "v\(v)", capacity: 4, place: log.area.point(entered.place)))
             log.say(.inService(entered))
         }
         var nowS = 0.0
@@ -86,17 +86,17 @@ struct CampusTrialTests {
             log.drive(untilS: nowS)
             if chance.once(in: 8), let ride = log.simulation.campus.rides.first(where: { !$0.isOnBoard }) {
                 log.say(.cancel(request: ride.request.id))
-                _ = log.simulation.take(.cancelled(request: ride.request.id))
+                _ = log.simulation.apply(.cancelled(request: ride.request.id))
             } else if chance.once(in: 10), let ride = log.simulation.campus.rides.first(where: { !$0.isOnBoard }) {
                 log.say(.override(request: ride.request.id))
-                _ = log.simulation.take(.overridden(request: ride.request.id))
+                _ = log.simulation.apply(.overridden(request: ride.request.id))
             } else {
                 let pickup = RideRecord.Pickup(
                     request: "r\(number)", rider: "p\(number)", passengers: Int(1 + chance.below(2)), from: place(),
                     to: place())
                 log.say(.pickup(pickup))
                 // As the book made it, with what it has learned.
-                _ = log.simulation.take(.requested(log.book.dispatchers["c"]!.campus.ride(pickup.request)!.request))
+                _ = log.simulation.apply(.requested(log.book.dispatchers["c"]!.campus.ride(pickup.request)!.request))
             }
         }
         log.drive(untilS: nowS + 7_000)
@@ -106,7 +106,7 @@ struct CampusTrialTests {
     private static func read(_ log: Log, fromS: Int64 = 0) -> CampusDay {
         var day = CampusDay(
             campus: "c", spanMs: beginMs + fromS * 1_000..<beginMs + 86_400_000, decidesFrom: 0)
-        for (record, offset, atMs) in log.records { day.take(record, offset: offset, atMs: atMs) }
+        for (record, offset, atMs) in log.records { day.accept(record, offset: offset, atMs: atMs) }
         return day
     }
 

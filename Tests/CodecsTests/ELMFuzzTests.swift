@@ -47,7 +47,7 @@ struct ELMFuzzTests {
             )
             while !rest.isEmpty {
                 let count = 1 + Int(chance.chance.below(40))
-                events += prompt.take(rest.prefix(count))
+                events += prompt.receive(rest.prefix(count))
                 rest = rest.dropFirst(count)
             }
             #expect(events == replies.map { .reply($0) }, "seed \(seed)")

@@ -227,8 +227,8 @@ struct ELMPromptTests {
             for second in first...Self.stream.count {
                 var prompt = ELMPrompt()
                 let events =
-                    prompt.take(Self.stream[..<first]) + prompt.take(Self.stream[first..<second])
-                    + prompt.take(Self.stream[second...])
+                    prompt.receive(Self.stream[..<first]) + prompt.receive(Self.stream[first..<second])
+                    + prompt.receive(Self.stream[second...])
                 #expect(events == Self.replies, "cut at \(first) and \(second)")
                 #expect(!prompt.isInReply)
             }
@@ -238,10 +238,10 @@ struct ELMPromptTests {
     @Test func babbleWithoutPromptIsToldOnceAndKeepsNothing() {
         var prompt = ELMPrompt()
         var events: [ELMPrompt.Event] = []
-        for _ in 0..<1_000 { events += prompt.take([UInt8](repeating: 0x55, count: 1_000)) }
+        for _ in 0..<1_000 { events += prompt.receive([UInt8](repeating: 0x55, count: 1_000)) }
         #expect(events == [.fault(.tooLong(bytesMax: 8_192))] && prompt.isInReply)
-        #expect(prompt.take(Array("x>41 0D 00\r>".utf8)) == [.reply(Array("41 0D 00\r".utf8))])
-        _ = prompt.take([0x34])
+        #expect(prompt.receive(Array("x>41 0D 00\r>".utf8)) == [.reply(Array("41 0D 00\r".utf8))])
+        _ = prompt.receive([0x34])
         prompt.clear()
         #expect(!prompt.isInReply)
     }

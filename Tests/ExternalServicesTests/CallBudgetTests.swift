@@ -14,7 +14,7 @@ struct CallBudgetTests {
         var (now, begun) = (Int64(1_700_000_000_000) + chance.below(3_600_000), [Int64]())
         for _ in 0..<800 {
             now += chance.once(in: 10) ? chance.below(200_000) : chance.below(2_000)
-            switch budget.take(nowMs: now, patienceMs: 0) {
+            switch budget.reserve(nowMs: now, patienceMs: 0) {
             case .go(let at):
                 #expect(at == now)
                 begun.append(at)
@@ -22,7 +22,7 @@ struct CallBudgetTests {
                 #expect(until > now)
                 // Its word counts: then there is room, unless somebody else was faster.
                 var later = budget
-                #expect(later.take(nowMs: until, patienceMs: 0) == .go(atMs: until), "seed \(seed)")
+                #expect(later.reserve(nowMs: until, patienceMs: 0) == .go(atMs: until), "seed \(seed)")
                 if chance.once(in: 3) { now = until }
             }
         }
@@ -35,20 +35,20 @@ struct CallBudgetTests {
         }
         // And it is not stingy: a whole limit is used at once.
         var fresh = CallBudget(limits, calls: [:], spacedUntilMs: 0)
-        let used = (0..<200).filter { _ in fresh.take(nowMs: now, patienceMs: 0) == .go(atMs: now) }.count
+        let used = (0..<200).filter { _ in fresh.reserve(nowMs: now, patienceMs: 0) == .go(atMs: now) }.count
         #expect(used == Int(min(perMinute, perHour)))
         #expect(fresh.left(nowMs: now)[.minute] == Int(perMinute) - used)
     }
 
     @Test func callsKeepTheirDistanceAndWaitTheirTurn() throws {
         var budget = CallBudget(try CallLimits("2/s"), calls: [:], spacedUntilMs: 0)
-        let answers = (0..<4).map { _ in budget.take(nowMs: 10_000, patienceMs: 1_000) }
+        let answers = (0..<4).map { _ in budget.reserve(nowMs: 10_000, patienceMs: 1_000) }
         #expect(answers == [.go(atMs: 10_000), .go(atMs: 10_500), .go(atMs: 11_000), .wait(untilMs: 11_500)])
     }
 
     @Test func aClockThatWasSetBackHoldsNobodyForLong() throws {
         var budget = CallBudget(try CallLimits("1/s"), calls: [:], spacedUntilMs: 10_000_000)
-        #expect(budget.take(nowMs: 1_000, patienceMs: 0) == .wait(untilMs: 61_000))
+        #expect(budget.reserve(nowMs: 1_000, patienceMs: 0) == .wait(untilMs: 61_000))
     }
 
     @Test func theBreaker() {

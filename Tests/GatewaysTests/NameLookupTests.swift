@@ -31,7 +31,7 @@ struct NameLookupTests {
         for number in 0..<3 { #expect(names.finding(of: "dead-\(number)", nowMs: 0).address == nil) }
         for number in 0..<100 { _ = names.finding(of: "box-\(number)", nowMs: 0) }
         #expect(wait { (0..<100).allSatisfy { names.finding(of: "box-\($0)", nowMs: 10).address != nil } })
-        #expect(names.finding(of: "dead-0", nowMs: 10).address == nil && names.takeNews())
+        #expect(names.finding(of: "dead-0", nowMs: 10).address == nil && names.consumeChange())
     }
 
     @Test func namesThatFailedWaitApartFromTheOthers() {

@@ -46,7 +46,7 @@ import Testing
     @Test func largerBodiesLeaveRoomToSmallerOnes() {
         let held = HeldBodies(limits())
         func take(_ count: Int, _ size: Int, _ holder: BodyHolder) -> Int {
-            held.take(count, of: size, for: holder)?.status ?? 200
+            held.reserve(count, of: size, for: holder)?.status ?? 200
         }
         #expect(take(5_000, 5_000, .account("ann")) == 200)
         // A second film: of hers it is too much, of anybody there is no room.
@@ -57,12 +57,12 @@ import Testing
         #expect(take(100, 100, .address("a")) == 200)
         #expect(take(100, 100, .address("b")) == 200)
         #expect(take(1, 1, .address("c")) == 503)
-        held.letGo(5_000, of: .account("ann"))
+        held.release(5_000, of: .account("ann"))
         #expect(take(50, 100, .address("a")) == 200)
         #expect(take(100, 100, .address("a")) == 200)
         #expect(take(1, 100, .address("a")) == 429)
         for (count, holder) in [(800, BodyHolder.account("bob")), (250, .address("a")), (100, .address("b"))] {
-            held.letGo(count, of: holder)
+            held.release(count, of: holder)
         }
         #expect(held.inAll == 0)
     }

@@ -105,7 +105,7 @@ struct CampusDayTests {
         let before = day.simulation.campus
         let atMs = Int64((day.simulation.nowS * 1_000).rounded())
         for v in before.vehicles.indices { day.replayed.vehicles[v].place = before.vehicles[v].place }
-        let decision = day.simulation.take(event)
+        let decision = day.simulation.apply(event)
         let after = day.simulation.campus
         if let fault = after.fault { Issue.record("seed \(seed), \(event): \(fault)") }
         let isReplayed = day.replayed.replay(event, atMs: atMs, decision)
@@ -164,9 +164,9 @@ struct CampusDayTests {
             var day = Day(seed: seed)
             return (0..<40).map { number in
                 while let reached = day.simulation.next(untilS: day.simulation.nowS + 20) {
-                    _ = day.simulation.take(reached)
+                    _ = day.simulation.apply(reached)
                 }
-                return day.simulation.take(
+                return day.simulation.apply(
                     number < 3 ? .entered(vehicle: "v\(number)", capacity: 4, place: day.place()) : day.event(number))
             }
         }
@@ -175,12 +175,12 @@ struct CampusDayTests {
 
     @Test func packedStatesComeBackAndDamagedOnesAreRefused() throws {
         var day = Day(seed: 8)
-        for v in 0..<4 { _ = day.simulation.take(.entered(vehicle: "v\(v)", capacity: 5, place: day.place())) }
+        for v in 0..<4 { _ = day.simulation.apply(.entered(vehicle: "v\(v)", capacity: 5, place: day.place())) }
         for number in 0..<40 {
             while let reached = day.simulation.next(untilS: day.simulation.nowS + 20) {
-                _ = day.simulation.take(reached)
+                _ = day.simulation.apply(reached)
             }
-            _ = day.simulation.take(day.event(number))
+            _ = day.simulation.apply(day.event(number))
         }
         let (campus, packed) = (day.simulation.campus, day.simulation.campus.packed())
         #expect(!campus.rides.isEmpty)

@@ -341,22 +341,22 @@ struct SurveyHistoryTests {
 
     @Test func theFirstSubmissionCounts() {
         var history = SurveyHistory()
-        #expect(history.take(record("1", .submitted(survey())), offset: 1) == .taken)
+        #expect(history.apply(record("1", .submitted(survey())), offset: 1) == .taken)
         let known = history
-        #expect(history.take(record("2", .submitted(survey())), offset: 2) == .repeated)
+        #expect(history.apply(record("2", .submitted(survey())), offset: 2) == .repeated)
         #expect(
-            history.take(record("3", .submitted(survey { $0.route = "x" })), offset: 3) == .refused(.surveyDiffers))
+            history.apply(record("3", .submitted(survey { $0.route = "x" })), offset: 3) == .refused(.surveyDiffers))
         #expect(history == known)
     }
 
     @Test func aReviewFollowsItsVersion() {
         var history = SurveyHistory()
-        _ = history.take(record("1", .submitted(survey())), offset: 1)
-        #expect(history.take(review("r1", 0), offset: 2) == .taken)
-        #expect(history.take(review("r1", 0), offset: 3) == .repeated)
-        #expect(history.take(review("r2", 0), offset: 4) == .refused(.reviewOutdated(basedOn: 0)))
-        #expect(history.take(review("r3", 1), offset: 5) == .taken)
-        #expect(history.take(review("r4", 500), offset: 6) == .refused(.reviewOutdated(basedOn: 500)))
+        _ = history.apply(record("1", .submitted(survey())), offset: 1)
+        #expect(history.apply(review("r1", 0), offset: 2) == .taken)
+        #expect(history.apply(review("r1", 0), offset: 3) == .repeated)
+        #expect(history.apply(review("r2", 0), offset: 4) == .refused(.reviewOutdated(basedOn: 0)))
+        #expect(history.apply(review("r3", 1), offset: 5) == .taken)
+        #expect(history.apply(review("r4", 500), offset: 6) == .refused(.reviewOutdated(basedOn: 500)))
         #expect(history.versions.map(\.id) == ["1", "r1", "r3"])
     }
 
@@ -374,7 +374,7 @@ struct SurveyHistoryTests {
         ]
         func fold(_ records: [SurveyRecord]) -> FoldedSurvey? {
             var history = SurveyHistory()
-            for record in records { _ = history.take(record, offset: 0) }
+            for record in records { _ = history.apply(record, offset: 0) }
             return FoldedSurvey(history) { TaxonMatch(name: $0, taxon: nil) }
         }
         let expected = fold(records)
@@ -406,9 +406,9 @@ struct SurveyHistoryTests {
             }
             $0.waypoints = [Survey.Waypoint(place: england, atMs: nil)]
         }
-        _ = history.take(record("1", .submitted(long)), offset: 1)
+        _ = history.apply(record("1", .submitted(long)), offset: 1)
         let told = (0..<3).map { answer(hour + $0 * 3_600_000, [.temperature: 20_000 + $0]) }
-        _ = history.take(record("2", .weather(survey: "s1", answers: told.map(\.text))), offset: 2)
+        _ = history.apply(record("2", .weather(survey: "s1", answers: told.map(\.text))), offset: 2)
         let folded = FoldedSurvey(history) {
             TaxonMatch(name: $0, taxon: $0 == "x 0" ? "1" : nil, reviewReason: $0 == "x 0" ? nil : "new")
         }

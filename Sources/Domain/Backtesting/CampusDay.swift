@@ -5,10 +5,10 @@ internal import Formats
 package import Pipeline
 internal import Routing
 
-/// Some hours of a campus, read from the log: how it stood at their beginning, what was said from then on, and what became of
-/// it. Records go in in the order of the log, from its beginning; decisions are those of the log.
+/// Some hours of a campus, read from the log: its state at their beginning, the records from then on, and their outcome. Records are added
+/// in the order of the log, from its beginning; decisions are those of the log.
 package struct CampusDay: Sendable {
-    /// What a trial repeats, at the time of the record.
+    /// An event that a backtest repeats, at the time of the record.
     enum Event: Sendable {
         case pickup(RideRecord.Pickup)
         /// Taken back by the rider, or silent for too long.
@@ -18,7 +18,7 @@ package struct CampusDay: Sendable {
         /// Out of service, by its driver or for silence.
         case left(vehicle: String)
         case brokeDown(vehicle: String)
-        /// Nobody had heard of it for too long; it was heard of again.
+        /// The vehicle was not heard of for too long; it was heard of again.
         case fellSilent(vehicle: String)
         case heardOf(vehicle: String)
         case settings(CampusSettings)
@@ -29,7 +29,7 @@ package struct CampusDay: Sendable {
 
     package let campus: String
     package let spanMs: Range<Int64>
-    /// As it stood at the last record before the span; nil: the campus was published later.
+    /// The state at the last record before the span; nil: the campus was published later.
     package private(set) var start: CampusDispatcher?
     private(set) var events: [(offset: Int64, atMs: Int64, event: Event)] = []
     /// Rides that were asked for within the span, as they stand after the last record.
@@ -55,8 +55,8 @@ package struct CampusDay: Sendable {
         partition = CampusPartition(clockMs: .min, decidesFrom: decidesFrom)
     }
 
-    /// A record of this campus; those of others are left alone. What the worker refuses is refused here, too.
-    package mutating func take(_ record: RideRecord, offset: Int64, atMs: Int64) {
+    /// A record of this campus; others are ignored. Records that the worker refuses are refused here, too.
+    package mutating func accept(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
         let dispatcher = partition.dispatchers[campus]
         do { try partition.take(record, offset: offset, atMs: atMs) } catch { return }
@@ -90,8 +90,8 @@ package struct CampusDay: Sendable {
         case .inService(let entered): .entered(entered)
         case .outOfService(let vehicle): .left(vehicle: vehicle)
         case .breakdown(let vehicle): .brokeDown(vehicle: vehicle)
-        // Surge and speed are taken as the dispatcher took them; vehicles drive as planned and say where they are, and ways go by
-        // distance. Who ended a ride or gave it away did so of a vehicle that was not as planned.
+        // Surge and speed are those of the day; vehicles drive as planned, report their places, and ways go by distance. An ended or
+        // handed-over ride belonged to a vehicle that was not as planned.
         case .surge, .hour, .travel, .position, .done, .riderSign, .vehicleSign, .profile, .clock,
             .decision, .end, .handOver:
             nil
@@ -130,7 +130,7 @@ package struct CampusDay: Sendable {
             events.append((offset, ride.endedMs ?? atMs, .cancel(request: key.id)))
         }
         for vehicle in changes.vehicles.values.sorted(by: { $0.vehicle < $1.vehicle }) {
-            // Whoever left without a word of his own was silent.
+            // A driver who left without saying so had gone silent.
             if states[vehicle.vehicle] == .inService, vehicle.state != .inService {
                 events.append((offset, atMs, .left(vehicle: vehicle.vehicle)))
             }

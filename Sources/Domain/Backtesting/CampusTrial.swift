@@ -2,7 +2,7 @@ package import Fleet
 internal import Pipeline
 internal import Routing
 
-/// What became of the rides that were asked for in some hours.
+/// The outcome of the rides requested in some hours.
 package struct CampusFigures: Equatable, Sendable {
     package var requests = 0
     package var served = 0
@@ -31,9 +31,9 @@ package struct CampusFigures: Equatable, Sendable {
     }
 }
 
-/// A day again, with decisions made anew. Vehicles drive exactly as planned, along straight lines at the campus's speed, and
-/// stand at stops as long as its settings say; who asks, takes back, refuses, comes into service or leaves does so at the
-/// time at which it was said, whichever vehicle has the request then.
+/// Repeats a day with new decisions. Vehicles drive exactly as planned, along straight lines at the campus's speed, and stand at stops as
+/// long as its settings say; requests, cancellations, refusals and changes of service happen at their recorded times, whichever vehicle
+/// has the request then.
 package struct CampusTrial {
     private let day: CampusDay
     private let changed: [CampusSettings.Key: Int64]
@@ -48,7 +48,7 @@ package struct CampusTrial {
     private var direct: [String: Double] = [:]
     private var figures = CampusFigures()
 
-    /// So long after the last record whoever is on the way may still be dropped off.
+    /// The time after the last record in which riders on board may still be dropped off.
     private static let afterS = 7_200.0
 
     /// Nil: the campus was not published by the end of the span.
@@ -69,11 +69,11 @@ package struct CampusTrial {
     /// Runs the whole span.
     package static func run(_ day: CampusDay, changed: [CampusSettings.Key: Int64] = [:]) -> CampusFigures? {
         guard var trial = CampusTrial(day, changed: changed) else { return nil }
-        // What the record at hand led to stands behind it with the same offset.
+        // The results of a record follow it with the same offset.
         let events = day.events.filter { $0.atMs < day.spanMs.upperBound }
         for (_, atMs, event) in events {
             trial.drive(untilS: Double(atMs - trial.startMs) / 1_000)
-            trial.take(event, atMs)
+            trial.apply(event, atMs)
         }
         trial.drive(untilS: max(trial.simulation.nowS, 0) + afterS)
         return trial.closed()
@@ -92,7 +92,7 @@ package struct CampusTrial {
             case .pickedUp(let id), .cancelled(let id), .overridden(let id): simulation.campus.ride(id)?.request
             default: nil
             }
-        let decision = simulation.take(event)
+        let decision = simulation.apply(event)
         for id in decision.expired {
             riders[id] = nil
             if direct.removeValue(forKey: id) != nil { figures.expired += 1 }
@@ -115,7 +115,7 @@ package struct CampusTrial {
         }
     }
 
-    private mutating func take(_ event: CampusDay.Event, _ atMs: Int64) {
+    private mutating func apply(_ event: CampusDay.Event, _ atMs: Int64) {
         switch event {
         case .pickup(let pickup): ask(pickup)
         case .cancel(let request):
@@ -144,7 +144,7 @@ package struct CampusTrial {
         }
     }
 
-    /// By the rules that the worker refuses by.
+    /// Applies the rules by which the worker refuses.
     private mutating func ask(_ pickup: RideRecord.Pickup) {
         guard asked.insert(pickup.request).inserted else { return }
         figures.requests += 1
@@ -193,7 +193,7 @@ package struct CampusTrial {
 }
 
 extension CampusDay {
-    /// As it was decided and driven.
+    /// The figures of the actual decisions and drives.
     package var figures: CampusFigures {
         var figures = CampusFigures()
         (figures.requests, figures.overrides) = (rides.count, overrides)

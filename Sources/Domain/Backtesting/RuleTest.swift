@@ -20,7 +20,7 @@ package struct RuleTest: Sendable {
         }
     }
 
-    /// What is said of an alert or a rule, by key, as texts that are compared as they stand.
+    /// Expected properties of an alert or rule, by key, compared as texts.
     package struct Expectation: Sendable {
         let name: String
         let isRule: Bool
@@ -44,7 +44,7 @@ package struct RuleTest: Sendable {
         (self.startMs, self.facts, self.expected) = (startMs, facts, expected)
     }
 
-    /// What differs, with the readings around; nil when nothing does.
+    /// The differences, with the readings around them; nil when there are none.
     package func failure(by rules: RuleSet) -> String? {
         let lines = ruleDifferences(rules) + alertDifferences(told(rules))
         return lines.isEmpty ? nil : "\(place): \(name)\n" + lines.map { "  \($0)\n" }.joined()
@@ -54,7 +54,7 @@ package struct RuleTest: Sendable {
     /// fact at once.
     package func told(_ rules: RuleSet) -> [ToldAlert] {
         let timeline = RuleTimeline(always: rules)
-        // As they are known, and as they were judged in the order of their times.
+        // All readings, and those judged in the order of their times.
         var (known, judged): ([MachineReading], [MachineReading]) = ([], [])
         var (services, judgedBy): (ServiceLog, ServiceLog) = (.none, .none)
         var (told, clockMs): (ToldAlerts, Int64?) = (ToldAlerts(), nil)
@@ -63,7 +63,7 @@ package struct RuleTest: Sendable {
         func tell(at ms: Int64, isLate: Bool = false) {
             var episodes = Trial.episodes(judged, rules: timeline, services: judgedBy, clockMs: clockMs)
             if hasLate {
-                // What waits may say that the machine was not silent: only what was told stands.
+                // A pending alert may still show that the machine was not silent: only told alerts are final.
                 let known = Set(
                     Trial.episodes(judged, rules: timeline, services: judgedBy, clockMs: nil).map(\.id))
                 episodes.removeAll { episode in
@@ -125,7 +125,7 @@ package struct RuleTest: Sendable {
 
     private func alertDifferences(_ told: [ToldAlert]) -> [String] {
         var came = told.map { (name: $0.episode.name, cells: cells($0), alert: $0) }
-        // What is as expected goes out first, so that what is left over is what differs.
+        // Matching expectations go first, so that the rest are the differences.
         let missed = expected.filter { expected in
             guard !expected.isRule else { return false }
             let index = came.firstIndex { alert in
@@ -149,7 +149,7 @@ package struct RuleTest: Sendable {
             }
     }
 
-    /// What can be said of an alert.
+    /// The properties of an alert that a test can state.
     static let alertKeys = [
         "opened", "resolved", "state", "severity", "test", "since", "opening", "worst", "worst_at", "threshold",
         "recommended", "advice", "user", "revision",

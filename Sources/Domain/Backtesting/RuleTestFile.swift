@@ -3,7 +3,7 @@ internal import Basics
 internal import Fleet
 internal import Settings
 
-/// Why a file of rule tests cannot be read: file, line, what, and what is accepted.
+/// Why a file of rule tests cannot be read: file, line, fault, and what is accepted.
 package struct RuleTestFault: Error, Equatable, CustomStringConvertible {
     package let description: String
     package init(description: String) { self.description = description }
@@ -42,7 +42,7 @@ private struct RuleTestReader {
         var startMs: Int64?
         var vehicle = VehicleID("m-1")!
         var isReporting = false
-        /// What each reading says that does not say otherwise.
+        /// The default values of each reading.
         var values: [MachineParameter: YAMLNode] = [:]
     }
 
@@ -206,7 +206,7 @@ private struct RuleTestReader {
         guard said["opened"] != nil, said["opened"] != "none" else {
             throw fault(node, "`opened` is missing: when the alert opened")
         }
-        // What is not said is the ordinary.
+        // Absent keys have their usual value.
         said["resolved"] = said["resolved"] ?? "none"
         said["state"] = said["state"] ?? (said["resolved"] == "none" ? "open" : "resolved")
         said["severity"] = said["severity"] ?? "warning"

@@ -3,7 +3,7 @@ package import Alerts
 /// All rule tests of a folder against one set of rules.
 package struct RuleTestRun: Sendable {
     package let passed: Int
-    /// Each with what was expected and what came.
+    /// Each with the expected and the actual result.
     package let failures: [String]
     /// Files that cannot be read, with why.
     package let faults: [String]

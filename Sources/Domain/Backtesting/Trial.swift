@@ -22,7 +22,7 @@ package struct Trial: Sendable {
         fold.lastMs ?? .min >= ms && !fold.open.contains { $0.openedMs < ms }
     }
 
-    /// Every episode, as it stands after the last reading. `clockMs` is the partition's greatest tick; nil: none.
+    /// Every episode, in its state after the last reading. `clockMs` is the partition's greatest tick; nil: none.
     package func episodes(clockMs: Int64?) -> [Episode] {
         var found = found
         for episode in fold.served(services, rules: rules) { found[episode.id] = episode }

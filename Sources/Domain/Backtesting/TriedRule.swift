@@ -33,7 +33,7 @@ package struct TriedRule: Sendable {
         return RuleSet(models, machines: rules.machines.mapValues(ours).filter { !$0.value.isEmpty })
     }
 
-    /// What is wrong with it over one of these sets; nil: nothing.
+    /// The contradiction with one of these rule sets; nil: there is none.
     package func contradiction(over timeline: RuleTimeline) -> Threshold.Contradiction? {
         for entry in timeline.entries {
             let standing = entry.rules.models[model]?.first { $0.field == .parameter(parameter) }
@@ -54,7 +54,7 @@ package struct TriedRule: Sendable {
                 threshold: limit.value)
         }
         if let limit {
-            // The other direction is another rule; and what stands on the wrong side of the limit says nothing.
+            // The other direction is another rule; a value on the wrong side of the limit proves nothing.
             let isOther = rule.test != limit.test
             func isBeyond(_ value: Int64, _ other: Int64) -> Bool {
                 limit.test == .below ? value < other : value > other
@@ -87,7 +87,7 @@ package struct TriedAlert: Sendable {
     }
     package var openedMs: Int64 { (would ?? was)!.openedMs }
 
-    /// In all that the readings decide; what the rule says of itself aside.
+    /// Compares everything that readings decide; properties of the rule itself aside.
     private static func isSame(_ a: Episode, _ b: Episode) -> Bool {
         a.sinceMs == b.sinceMs && a.openedMs == b.openedMs && a.resolvedMs == b.resolvedMs && a.test == b.test
             && a.severity == b.severity && a.state == b.state && a.openingValue == b.openingValue
@@ -97,17 +97,17 @@ package struct TriedAlert: Sendable {
     /// Pairs alerts of one machine and parameter: those that opened at one time, then those that overlap.
     package static func pairs(was: [Episode], would: [Episode]) -> [TriedAlert] {
         var (free, pairs): ([Episode], [TriedAlert]) = (was, [])
-        func take(_ fits: (Episode) -> Bool) -> Episode? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
+        func remove(_ fits: (Episode) -> Bool) -> Episode? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
         var waiting: [Episode] = []
         for episode in would {
-            if let old = take({ $0.openedMs == episode.openedMs }) {
+            if let old = remove({ $0.openedMs == episode.openedMs }) {
                 pairs.append(TriedAlert(was: old, would: episode))
             } else {
                 waiting.append(episode)
             }
         }
         for episode in waiting {
-            let old = take { old in
+            let old = remove { old in
                 old.openedMs < episode.resolvedMs ?? .max && episode.openedMs < old.resolvedMs ?? .max
             }
             pairs.append(TriedAlert(was: old, would: episode))

@@ -1,5 +1,6 @@
-/// What a person says of a vehicle, of its alerts or of an account, or a gateway in answer to one. It comes as a record like a reading, so that the log alone orders it
-/// and a replay repeats it. Order and repeats do not matter: the latest by (`ts`, `id`) of its kind and thing counts.
+/// A statement by a person about a vehicle, its alerts or an account, or by a gateway in answer to one. It is a record like a reading, so
+/// that the log alone orders it and a replay repeats it. Order and repeats do not matter: the latest by (`ts`, `id`) of its kind and
+/// subject counts.
 public struct Action: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case registration(Registration)
@@ -8,13 +9,12 @@ public struct Action: Equatable, Sendable {
         /// Somebody has seen this alert.
         case acknowledgement(alert: String)
         case silence(Silence)
-        /// A gateway shall download now what the box has; after `untilMs` nobody waits for it.
+        /// Asks a gateway to download now what the box has; after `untilMs` nobody waits for it.
         case pollRequest(untilMs: Int64)
-        /// A gateway's answer: what the box gave, or the reason and what to do.
+        /// A gateway's answer: the box's result, or the reason and what to do.
         case pollAnswer(request: String, isDone: Bool, text: String)
 
-        // Of cars.
-        /// A trip begins at `ts`, a reading of that very time included.
+        // Cars only. A trip begins at `ts`, a reading of that very time included.
         case tripStart
         /// A trip ends at `ts`, a reading of that very time included.
         case tripStop
@@ -24,18 +24,18 @@ public struct Action: Equatable, Sendable {
         case tripTag(atMs: Int64, tag: String?)
         /// The account `by` drove from `fromMs` to `ts`, both included: it uploaded readings of that time.
         case driving(fromMs: Int64)
-        /// Who drives the car from `ts` on where nothing else is said; nil: nobody is assigned.
+        /// The driver from `ts` on unless another record says otherwise; nil: nobody is assigned.
         case assignment(driver: String?)
         /// An account's switches, limits, units and fuel price, from `ts` on, as `Alerts` reads them.
         case settings(account: String, text: String)
         /// A gateway shall scan the car's health now; after `untilMs` nobody waits for it.
         case scanRequest(untilMs: Int64)
         case scan(HealthScan)
-        /// What the car answers to when it is asked which parameters it supports.
+        /// The parameters that the car reports as supported.
         case support(pids: [String])
         /// A trip that ended at `ts`, as a phone has summed it up itself: its readings will never come.
         case tripSummary(TripSummary)
-        /// What a service says of the hour that begins at `hourMs`, as `WeatherAnswer` reads it: a gateway asked for a trip.
+        /// A service's data for the hour that begins at `hourMs`, as `WeatherAnswer` reads it: a gateway asked for a trip.
         case weather(hourMs: Int64, answer: String)
 
         /// The kinds of records that a topic of cars has; all others belong to machines, and a registration to both.
@@ -70,12 +70,12 @@ public struct Action: Equatable, Sendable {
         }
     }
 
-    /// What a car says of its own health, or why it could not be asked.
+    /// A car's health scan, or why it failed.
     public struct HealthScan: Equatable, Sendable {
         /// The request that this answers; nil: nobody asked, a phone hands it in.
         public var request: String?
         public var isDone: Bool
-        /// What to tell people: the count of codes, or the reason and what to do.
+        /// For people: the number of codes, or the reason and what to do.
         public var text: String
         /// Trouble codes like P0133: confirmed (mode 03), pending (07), permanent (0A).
         public var stored: [String] = []
@@ -93,7 +93,7 @@ public struct Action: Equatable, Sendable {
         }
     }
 
-    /// What a phone says of a whole trip. Kept as reported: nothing is derived from it. Thousandths of the unit.
+    /// A phone's summary of a whole trip. Kept as reported: nothing is derived from it. Thousandths of the unit.
     public struct TripSummary: Equatable, Sendable {
         public var fromMs: Int64
         public var distanceMilliKm, averageSpeedMilliKmh, maxSpeedMilliKmh: Int64?
@@ -102,7 +102,7 @@ public struct Action: Equatable, Sendable {
         public init(fromMs: Int64) { self.fromMs = fromMs }
     }
 
-    /// What only cars have: what their fuel is worked out from.
+    /// Data of cars only: the input of fuel figures.
     public struct Car: Equatable, Sendable {
         /// 17 characters.
         public var vin: String?
@@ -124,7 +124,7 @@ public struct Action: Equatable, Sendable {
         }
     }
 
-    /// How a vehicle is called and reached. A record says all of it.
+    /// A vehicle's name and address. A record has all of it.
     public struct Registration: Equatable, Sendable {
         public var name: String?
         public var model: String?
@@ -148,8 +148,7 @@ public struct Action: Equatable, Sendable {
         }
     }
 
-    /// From `ts` on nobody is told of alerts of this machine, model and parameter; nil: of all. The alerts themselves
-    /// stay as they are.
+    /// From `ts` on alerts of this machine, model and parameter are not told; nil: of all. The alerts themselves stay.
     public struct Silence: Equatable, Sendable {
         public var model: String?
         public var parameter: MachineParameter?
@@ -163,7 +162,7 @@ public struct Action: Equatable, Sendable {
     /// Nil only for a silence and for an account's settings, which are then written to every partition.
     public let vehicle: VehicleID?
     public let ts: Int64
-    /// Who says it.
+    /// The author.
     public let by: String
     public let note: String?
     public let kind: Kind

@@ -1,4 +1,4 @@
-/// What one car said at one time: any subset of the signals, as scaled integers (see `SignalRow`).
+/// One car at one time: any subset of the signals, as scaled integers (see `SignalRow`).
 public struct CarReading: Equatable, Sendable {
     /// The reading's own time, epoch milliseconds UTC.
     public var ts: Int64
@@ -36,7 +36,7 @@ public struct CarReading: Equatable, Sendable {
     public mutating func formUnion(_ other: CarReading) {
         precondition(ts == other.ts)
         disputed = disputed || other.disputed
-        takePosition(of: other)
+        mergePosition(of: other)
         for signal in Signal.allCases where signal != .latitude && signal != .longitude {
             guard let theirs = other[signal] else { continue }
             guard let ours = self[signal] else {
@@ -48,7 +48,7 @@ public struct CarReading: Equatable, Sendable {
         }
     }
 
-    private mutating func takePosition(of other: CarReading) {
+    private mutating func mergePosition(of other: CarReading) {
         let theirs = other.position
         let ours = position
         guard theirs != ours, theirs != .none else { return }

@@ -1,6 +1,6 @@
 import Basics
 
-/// What one machine's terminal (MTG) said at one time. Fields are absent when the box did not give them.
+/// One reading of a machine's terminal (MTG). Fields that the box did not give are absent.
 public struct MachineReading: Equatable, Sendable {
     public var vehicle: VehicleID
     /// The reading's own time, epoch milliseconds UTC.
@@ -17,7 +17,7 @@ public struct MachineReading: Equatable, Sendable {
     public var longitude: Int32?
     /// It is expected to go on reporting: it is polled and its engine ran. Only then is its silence judged.
     public var isReporting = false
-    /// What it lacks says nothing: one of several that tell a part of one state each (ISO 15143-3).
+    /// Absent fields mean nothing: this is one of several readings that each tell a part of the state (ISO 15143-3).
     public var isPartial = false
 
     public init(vehicle: VehicleID, ts: Int64, id: String, model: String) {
@@ -33,14 +33,14 @@ public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
     case lastCellCallIn, lastReprogrammingStatus, lastReprogrammingTime
     /// Said by a gateway, not by the machine: whether the box that it polls answers.
     case contact
-    // Of cars: judged by the limits of an account (Alerts/DriverWatch.swift), never in a machine's reading.
+    // Cars only: judged by an account's limits (Alerts/DriverWatch.swift), never part of a machine's reading.
     case carSpeed, wheelHours, carCoolant, voltageLow, voltageHigh, troubleCode
 
     public enum Kind: Sendable { case number, flag, time, count }
 
-    /// What a box itself says.
+    /// The parameters that a box itself reports.
     public static var ofBox: [MachineParameter] { ofMachines.filter { $0 != .contact } }
-    /// What a machine's reading can hold.
+    /// The parameters of machines' readings.
     public static let ofMachines: [MachineParameter] = allCases.filter { !$0.isOfCars }
     public var isOfCars: Bool { rawValue >= MachineParameter.carSpeed.rawValue }
 

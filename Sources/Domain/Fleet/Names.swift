@@ -37,7 +37,7 @@ public enum Topic {
     public static let dispatch = "drover.dispatch"
     public static let sightings = "drover.sightings"
     public static let tours = "drover.tours"
-    /// What comes back out, through the outbox.
+    /// Output topics, written through the outbox.
     public static let alerts = "drover.alerts"
     public static let assignments = "drover.assignments"
     public static let rejected = "drover.rejected"

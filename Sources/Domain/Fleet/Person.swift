@@ -1,11 +1,11 @@
-/// What somebody may do on a campus.
+/// A person's roles on a campus.
 public enum PersonRole: String, CaseIterable, Sendable {
     case rider
     case rideDriver = "ride_driver"
     case dispatcher
 }
 
-/// Somebody as a campus's roster has them.
+/// A person on a campus's roster.
 public struct RosterEntry: Equatable, Sendable {
     /// As the campus calls them: 1 to 64 letters, digits, `-`, `_` or `.`.
     public var id: String

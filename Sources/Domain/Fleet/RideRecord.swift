@@ -1,4 +1,4 @@
-/// A record of a campus: what riders, ride drivers and dispatchers say, and what was decided on it.
+/// A record of a campus: statements of riders, ride drivers and dispatchers, and decisions on them.
 public struct RideRecord: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         /// The campus's area and weights, from here on.
@@ -13,7 +13,7 @@ public struct RideRecord: Equatable, Sendable {
         case inService(InService)
         case outOfService(vehicle: String)
         case breakdown(vehicle: String)
-        /// Somebody ends the ride, wherever the rider is, or gives it to another vehicle, and says why.
+        /// Ends the ride, wherever the rider is, or gives it to another vehicle, with the reason.
         case end(request: String, Say)
         case handOver(request: String, Say)
         /// Speed in thousandths of m/s; nil: the vehicle does not tell.
@@ -21,19 +21,19 @@ public struct RideRecord: Equatable, Sendable {
         /// A sign of life of who looks and says nothing.
         case riderSign(rider: String)
         case vehicleSign(vehicle: String)
-        /// Nothing but that it is so late, for campuses that go by their records' times.
+        /// Only the time, for campuses that go by their records' times.
         case clock
         /// Weather times time of day, in thousandths, as a person says it: until the next hour's.
         case surge(thousandths: Int64)
         /// The same and the speed of an hour, as they follow from the campus's settings and the weather.
         case hour(Hour)
-        /// How long ways take, as somebody measured them.
+        /// Measured travel times.
         case travel(Travel)
-        /// What was decided on the record at `offset` of this partition: `text` is read by `Routing`, `why` by people.
+        /// The decision on the record at `offset` of this partition: `Routing` reads `text`, people read `why`.
         case decision(offset: Int64, text: String, why: String)
     }
 
-    /// Who says something of a ride that did not go as planned, and why.
+    /// A report that a ride did not go as planned: who says so, and why.
     public struct Say: Equatable, Sendable {
         public var role: PersonRole
         public var reason: String
@@ -65,7 +65,7 @@ public struct RideRecord: Equatable, Sendable {
         public var to: Position
         public var fromAddress: String?
         public var toAddress: String?
-        /// What the rider says of himself or of the place.
+        /// The rider's description of himself or of the place.
         public var description: String?
 
         public init(request: String, rider: String, passengers: Int, from: Position, to: Position) {
@@ -93,7 +93,7 @@ public struct RideRecord: Equatable, Sendable {
         public var surge: Int64
         /// In thousandths of km/h; nil: the campus's own.
         public var speedKmh: Int64?
-        /// What the weather was taken from, as `WeatherAnswer` reads it; nil: time of day alone.
+        /// The weather used, as `WeatherAnswer` reads it; nil: time of day alone.
         public var weather: String?
 
         public init(startMs: Int64, surge: Int64, speedKmh: Int64?, weather: String?) {
@@ -103,7 +103,7 @@ public struct RideRecord: Equatable, Sendable {
 
     /// `from.count` × `to.count` ways, row by row, one row an origin.
     public struct Travel: Equatable, Sendable {
-        /// Who measured.
+        /// The source of the measurement.
         public var source: String
         public var from: [Position]
         public var to: [Position]
@@ -123,7 +123,7 @@ public struct RideRecord: Equatable, Sendable {
     public var campus: String
     /// Epoch milliseconds by the clock of who says it.
     public var ts: Int64
-    /// Who said it.
+    /// The author.
     public var by: String
     public var kind: Kind
 
@@ -132,21 +132,21 @@ public struct RideRecord: Equatable, Sendable {
     }
 }
 
-/// Where a campus lies and how it is dispatched.
+/// The place and dispatch settings of a campus.
 public struct CampusSettings: Equatable, Sendable {
     public var name: String
     /// The polygon that one end of each ride lies in: 3 to `cornersMax` corners, the last is joined to the first.
     public var boundary: [Position]
-    /// Numbers by their keys, in thousandths; what is not there has its standard.
+    /// Numbers by their keys, in thousandths; absent ones have their default.
     public var numbers: [Key: Int64]
-    /// Tables as they are written; what is not there changes nothing.
+    /// Tables as written; absent ones change nothing.
     public var tables: [TableKey: String] = [:]
     /// Whose hours the tables mean; nil: UTC.
     public var timeZone: String?
 
     public static let cornersMax = 1_000
 
-    /// What can be set: seconds of driving each, unless the name says another unit.
+    /// The settings: seconds of driving each, unless the name gives another unit.
     public enum Key: String, CaseIterable, Sendable {
         case travel, wait, ride, order, cancel, override
         case pickupS = "pickup_s"
@@ -155,7 +155,7 @@ public struct CampusSettings: Equatable, Sendable {
         case movedArrivalS = "moved_arrival_s"
         case speedKmh = "speed_kmh"
         case detour
-        /// How far outside the other end may be.
+        /// How far outside the area the other end may be.
         case reachM = "reach_m"
         case queueS = "queue_s"
         case silenceS = "silence_s"

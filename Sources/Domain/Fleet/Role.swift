@@ -1,4 +1,4 @@
-/// What somebody who logs in may do: spec of accounts in docs/accounts.md. The raw value is stored and shown.
+/// The roles of people who log in: docs/accounts.md. The raw value is stored and shown.
 public enum Role: String, CaseIterable, Sendable {
     case farmer, dealer, developer, driver
     case fleetManager = "fleet_manager"

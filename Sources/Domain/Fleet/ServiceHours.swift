@@ -2,7 +2,7 @@ import Basics
 
 /// At which engine hours a service can have been done. Hours are thousandths.
 public struct ServiceHours: Sendable {
-    /// What the machine said last, and when.
+    /// The last reading of the hour meter, and its time.
     public let hours, readMs: Int64
 
     public init(hours: Int64, readMs: Int64) { (self.hours, self.readMs) = (hours, readMs) }

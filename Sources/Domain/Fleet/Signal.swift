@@ -1,11 +1,11 @@
-/// What a car's reading can hold. The raw value is the signal's place in a reading and in packed samples:
-/// it is stored, so rows are only ever added at the end.
+/// The signals of a car's reading. The raw value is the signal's position in a reading and in packed samples: it is stored, so rows are
+/// only ever added at the end.
 public enum Signal: UInt8, CaseIterable, Sendable {
     case speed, rpm, maf, mafCalculated, fuelRate, coolant, voltage, manifoldPressure
     case intakeAir, engineLoad, throttle, fuelLevel, ambientAir, latitude, longitude
     case fuelSystemStatus, lambda, shortFuelTrim, longFuelTrim, engineRunTime, distanceSinceClear
 
-    /// How many slots a reading reserves; a 32-bit mask tells which are filled.
+    /// The slots that a reading reserves; a 32-bit mask tells which are filled.
     public static let slots = 24
 
     public var row: SignalRow { SignalRow.table[Int(rawValue)] }

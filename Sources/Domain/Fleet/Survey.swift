@@ -8,15 +8,15 @@ public struct Survey: Equatable, Sendable {
     /// Epoch milliseconds.
     public var startMs: Int64
     public var stopMs: Int64
-    /// What the surveyors' clocks were ahead of UTC; the times are written with it.
+    /// How far the surveyors' clocks were ahead of UTC; times are written with it.
     public var offsetMin: Int
-    /// Where it was, as its surveyors say: a site's place where no way is told.
+    /// The place, by its surveyors: a site's place where no path is given.
     public var place: Position?
     /// In the order walked.
     public var waypoints: [Waypoint] = []
     public var sections: [Section] = []
     public var surveyors: [Surveyor] = []
-    /// How many looked, where nobody is named.
+    /// The number of observers when none is named.
     public var observers: Int?
     /// `pollard-walk` is judged by its rules; any other is kept as it is called.
     public var surveyProtocol: String?
@@ -74,7 +74,7 @@ public struct Survey: Equatable, Sendable {
         public init(name: String, role: Role) { (self.name, self.role) = (name, role) }
     }
 
-    /// What people measured or saw themselves, apart from what a service says. In thousandths of the unit.
+    /// Weather that people measured or saw themselves, apart from a service's. In thousandths of the unit.
     public struct OwnWeather: Equatable, Sendable {
         public var temperatureC: Int64?
         public var windSpeedMps: Int64?
@@ -83,7 +83,7 @@ public struct Survey: Equatable, Sendable {
         /// Where it comes from, degrees from north.
         public var windDirectionDeg: Int64?
         public var cloudCoverPct: Int64?
-        /// Of the time of the walk; not the rest of the clouds.
+        /// Share of the walk with sun; not the complement of the clouds.
         public var sunPct: Int64?
         public var isRaining: Bool?
         public var others: [OtherField] = []
@@ -114,7 +114,7 @@ public struct Sighting: Equatable, Sendable {
     public var certainty: Certainty?
     public var lifeStage: String?
     public var sex: String?
-    /// Of mark and recapture: the mark's code, and what was done.
+    /// Mark and recapture: the mark's code, and the action.
     public var mark: String?
     public var lightLux: Int64?
     /// Addresses, or digests of photos that were handed in.
@@ -135,7 +135,7 @@ public struct SurveyRecord: Equatable, Sendable {
         case submitted(Survey)
         /// A reviewer's version, whole; it follows the version that it was made from.
         case reviewed(Survey, basedOn: Int, note: String?)
-        /// What a service says of the hours of a survey, each as `WeatherAnswer` reads it.
+        /// A service's data for the hours of a survey, each as `WeatherAnswer` reads it.
         case weather(survey: String, answers: [String])
     }
 
@@ -144,7 +144,7 @@ public struct SurveyRecord: Equatable, Sendable {
     /// Epoch milliseconds by the clock of who says it.
     public var ts: Int64
     public var account: String
-    /// Who said it: a token's id, a person, or the client that was imported from.
+    /// The author: a token's id, a person, or the client of an import.
     public var by: String
     public var kind: Kind
 

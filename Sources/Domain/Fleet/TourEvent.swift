@@ -1,7 +1,7 @@
 import Basics
 
-/// What a visitor's phone tells of a tour, mostly later, when it has a network again. A record on `drover.tours`, keyed by the
-/// tour. It names nobody: the id is chance, made by the phone.
+/// An event on a tour, told by a visitor's phone, usually later when it has a network again. A record on `drover.tours`, keyed by the
+/// tour. It identifies nobody: the phone makes a random id.
 public struct TourEvent: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         /// The package was downloaded whole.
@@ -10,7 +10,7 @@ public struct TourEvent: Equatable, Sendable {
         case visit(waypoint: String)
     }
 
-    /// Of this event: sent again it counts once.
+    /// Id of this event: sent again it counts once.
     public var id: String
     public var tour: String
     public var version: Int

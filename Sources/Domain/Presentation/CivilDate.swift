@@ -15,7 +15,7 @@ package struct CivilDate: Sendable {
 
     /// The day that a time lies in.
     package init(ofMs ms: Int64, zone: String) {
-        // What the calendar says is a date.
+        // The calendar normalizes the date.
         self = CivilDate(ZonedDay.date(ofMs: ms, zone: zone), zone: zone)!
     }
 
@@ -40,6 +40,6 @@ package struct CivilDate: Sendable {
     /// From its first instant; a day has 23, 24 or 25 hours.
     package var startMs: Int64 { ZonedDay(date: text, zone: zone)?.fromMs ?? days * UTC.msPerDay }
 
-    /// Of so many days from this one on.
+    /// This many days from this one on.
     package func span(days count: Int64) -> Range<Int64> { startMs..<moved(by: count).startMs }
 }

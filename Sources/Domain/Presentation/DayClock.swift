@@ -24,7 +24,7 @@ package struct DayClock {
         Int64(zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(ms) / 1_000)))
     }
 
-    /// Of minutes that come twice the first; of one that the day leaves out the first moment after the gap.
+    /// The first of minutes that occur twice; for a skipped one the first moment after the gap.
     package func moment(atMinute minute: Int64) -> Int64? {
         for offset in offsets {
             let ms = midnightMs + minute * 60_000 - offset * 1_000

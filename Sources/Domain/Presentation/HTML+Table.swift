@@ -1,5 +1,5 @@
 extension HTML {
-    /// What becomes of a table on a phone: tables of figures scroll; where each row is a thing by itself, it is a card.
+    /// A table on a phone: figures scroll; rows that stand for things become cards.
     package enum Narrow: Sendable { case scrolls, cards }
 
     /// A table in a box that scrolls sideways on narrow screens; reachable by keyboard.

@@ -1,11 +1,11 @@
-/// HTML that may go to a browser as it is. It is made of literals, which stand in our sources and are trusted, and of what is
-/// interpolated in them, which is escaped unless it is HTML itself: who forgets something escapes too much, never too little.
+/// HTML that may go to a browser as it is. It is made of literals, which stand in our sources and are trusted, and of interpolations,
+/// which are escaped unless they are HTML: a mistake escapes too much, never too little.
 ///
 ///     let row: HTML = "<tr><td title=\"\(note)\">\(name)</td></tr>"
 ///
 /// A value stands as text, or between the quotes of an attribute. A part of an address is `\(encoded: id)`.
 package struct HTML: Equatable, Sendable {
-    /// What is sent.
+    /// The text that is sent.
     package private(set) var markup: String
 
     package init() { markup = "" }

@@ -1,8 +1,8 @@
 internal import Codecs
 package import Fleet
 
-/// A place that may be told of a species whose places are nobody's business: the middle of its cell of 0.1°, the same for
-/// all places of the cell, so that many sightings together tell no more than one.
+/// A place that may be published for a protected species: the middle of its cell of 0.1°, the same for all places of the cell, so that
+/// many sightings together reveal no more than one.
 package struct BlurredPlace: Equatable, Sendable {
     package static let cellMilliDeg: Int32 = 100
 

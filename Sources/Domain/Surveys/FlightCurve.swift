@@ -22,7 +22,7 @@ package struct FlightCurve: Equatable, Sendable {
     package let weeks: [Week]
     /// Individuals times weeks; 0 for fewer than two weeks.
     package let index: Double
-    /// Where the counts have their mean, in weeks; nil where none was seen.
+    /// The weighted mean of the counts, in weeks; nil where none was seen.
     package let meanWeek: Double?
 
     package init(_ visits: [Visit]) {

@@ -32,7 +32,7 @@ package struct FoldedSurvey: Equatable, Sendable {
     package let weatherMissing: Int
     package let sightings: [FoldedSighting]
 
-    /// It met a species whose places are nobody's business.
+    /// True when it met a species whose places are protected.
     package var isSensitive: Bool { sightings.contains { $0.match.isSensitive } }
     package var needsReview: Bool { sightings.contains { $0.match.reviewReason != nil } }
     package var individuals: Int64 { sightings.reduce(0) { $0 + Int64($1.sighting.count) } }
@@ -67,11 +67,11 @@ package struct FoldedSurvey: Equatable, Sendable {
     }
 }
 
-/// How much surveyors know, where they use the usual words.
+/// The surveyors' experience, where they use the usual words.
 package enum Expertise {
     static let ladder = ["novice", "beginner", "intermediate", "experienced", "advanced", "expert", "professional"]
 
-    /// Of words that are not usual the first; nil for none.
+    /// The first unusual word; nil for none.
     package static func highest(_ words: [String]) -> String? {
         let known = words.compactMap { word in ladder.firstIndex(of: word.lowercased()).map { ($0, word) } }
         return known.max { $0.0 < $1.0 }?.1 ?? words.first

@@ -14,7 +14,7 @@ package struct ProtocolGate: Equatable, Sendable {
     package static let pollardWalk = "pollard-walk"
 
     package let verdict: Verdict
-    /// First what breaks a rule, then what is missing, then what was taken for something else.
+    /// First broken rules, then missing values, then assumptions.
     package let reasons: [String]
 
     /// Nil: its protocol has no rules here.
@@ -115,7 +115,7 @@ package struct ProtocolGate: Equatable, Sendable {
     }
 }
 
-/// What the rules ask for, in thousandths, each with who says it.
+/// The conditions that the rules demand, in thousandths, each with its source.
 private struct Conditions {
     struct Said<Value> {
         let value: Value

@@ -8,7 +8,7 @@ internal import Formats
 package enum SurveyFiles {
     package typealias Fault = NamedRows.Fault
 
-    /// What tables leave open.
+    /// Choices that tables leave open.
     package struct Choices: Sendable {
         /// Of all surveys; nil: by locality or number.
         package var site: String?

@@ -28,7 +28,7 @@ package struct SurveyFold {
 
     /// In the order of the log.
     package mutating func take(_ record: SurveyRecord, offset: Int64) -> SurveyHistory.Outcome {
-        let outcome = after[record.key, default: SurveyHistory()].take(record, offset: offset)
+        let outcome = after[record.key, default: SurveyHistory()].apply(record, offset: offset)
         if outcome == .taken { touched.insert(record.key) }
         return outcome
     }

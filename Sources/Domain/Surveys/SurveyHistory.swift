@@ -2,8 +2,8 @@ package import Codecs
 package import Fleet
 internal import Formats
 
-/// All that is known of one survey: its versions, reviews that wait for the version they were made from, and what services
-/// said of its weather. Facts in, changes out; what is already known changes nothing.
+/// Everything known of one survey: its versions, reviews that wait for the version they were made from, and services' weather. Facts in,
+/// changes out; known facts change nothing.
 package struct SurveyHistory: Equatable, Sendable {
     /// As it was handed in, or by a reviewer.
     package struct Version: Equatable, Sendable {
@@ -47,7 +47,7 @@ package struct SurveyHistory: Equatable, Sendable {
         (self.versions, self.waiting, self.weather) = (versions, waiting, weather)
     }
 
-    package mutating func take(_ record: SurveyRecord, offset: Int64) -> Outcome {
+    package mutating func apply(_ record: SurveyRecord, offset: Int64) -> Outcome {
         func version(_ survey: Survey, basedOn: Int?, note: String?) -> Version {
             Version(
                 id: record.id, offset: offset, saidMs: record.ts, account: record.account, by: record.by, note: note,
@@ -57,7 +57,7 @@ package struct SurveyHistory: Equatable, Sendable {
         case .submitted(let survey): return submit(version(survey, basedOn: nil, note: nil))
         case .reviewed(let survey, let basedOn, let note):
             return review(version(survey, basedOn: basedOn, note: note), basedOn)
-        case .weather(_, let answers): return take(answers)
+        case .weather(_, let answers): return applyWeather(answers)
         }
     }
 
@@ -66,7 +66,7 @@ package struct SurveyHistory: Equatable, Sendable {
             return first.survey == version.survey ? .repeated : .refused(.surveyDiffers)
         }
         versions.append(version)
-        takeWaiting()
+        applyWaiting()
         return .taken
     }
 
@@ -77,16 +77,16 @@ package struct SurveyHistory: Equatable, Sendable {
             return .refused(.reviewOutdated(basedOn: basedOn))
         }
         waiting[basedOn] = version
-        takeWaiting()
+        applyWaiting()
         return .taken
     }
 
-    private mutating func takeWaiting() {
+    private mutating func applyWaiting() {
         while let next = waiting.removeValue(forKey: versions.count - 1) { versions.append(next) }
     }
 
-    /// Of an hour the answer counts that was asked for last; of two of one moment the greater text.
-    private mutating func take(_ answers: [String]) -> Outcome {
+    /// For an hour the answer that was requested last counts; of two requested at one moment the greater text.
+    private mutating func applyWeather(_ answers: [String]) -> Outcome {
         var outcome = Outcome.repeated
         for answer in answers.compactMap({ WeatherAnswer(json: Array($0.utf8)) }) {
             let hour = SurveyHours.hour(answer)

@@ -1,4 +1,4 @@
-/// What a name that a surveyor gave stands for.
+/// The match of a name that a surveyor gave.
 package struct TaxonMatch: Equatable, Sendable {
     /// The accepted name; the one given, where none is known.
     package var name: String
@@ -34,8 +34,7 @@ package enum TaxonName {
         name.split(whereSeparator: \.isWhitespace).joined(separator: " ").lowercased()
     }
 
-    /// An accepted name goes before a synonym, a synonym before a common name. What stands for several taxa, or for none,
-    /// stays as it was given.
+    /// An accepted name goes before a synonym, a synonym before a common name. A name of several taxa, or of none, stays as given.
     package static func match(_ given: String, _ entries: [Entry]) -> TaxonMatch {
         for kind in Kind.allCases {
             let found = entries.filter { $0.kind == kind }
@@ -45,7 +44,7 @@ package enum TaxonName {
             }
             if found.count > 1 {
                 let names = found.map(\.accepted).sorted().prefix(5).joined(separator: ", ")
-                // It may be the one whose places are nobody's business.
+                // It may be the protected one.
                 return TaxonMatch(
                     name: given, taxon: nil, isSensitive: found.contains(where: \.isSensitive),
                     reviewReason: "the name stands for \(found.count) taxa: \(names)")

@@ -71,7 +71,7 @@ package struct TaxonomyFile: Equatable, Sendable {
     }
     private static func isPlain(_ text: String) -> Bool { text.unicodeScalars.allSatisfy { $0.value >= 0x20 } }
 
-    /// Every name with what it stands for: folded, each once a taxon, the better kind of name first.
+    /// Every name with its taxon: folded, each once per taxon, the better kind of name first.
     package var names: [(name: String, taxon: String, kind: TaxonName.Kind, given: String)] {
         taxa.flatMap { taxon in
             let all =

@@ -1,9 +1,9 @@
 internal import Codecs
 package import Fleet
 
-/// What follows from where a survey went.
+/// Figures that follow from a survey's path.
 package struct Walk: Equatable, Sendable {
-    /// Where the survey says it was, else the first place of its way, else of its sightings; nil: it names none.
+    /// The place that the survey states, else the first of its path, else of its sightings; nil: it names none.
     package let place: Position?
     /// The encoded polyline of its waypoints, 5 decimals; nil for fewer than two.
     package let line: String?

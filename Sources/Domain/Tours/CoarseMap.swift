@@ -44,7 +44,7 @@ package struct CoarseMap: Sendable {
         return Point(x: x, y: y)
     }
 
-    /// Of each kind one feature, cut at the frame.
+    /// One feature of each kind, clipped at the frame.
     func features(in corners: Corners) -> [JSONValue] {
         let frame = Frame(corners)
         return ["land", "lake", "border"].compactMap { kind in
@@ -82,7 +82,7 @@ package struct CoarseMap: Sendable {
     }
 }
 
-/// What is cut at: a rectangle in degrees.
+/// The clipping rectangle, in degrees.
 private struct Frame {
     typealias Point = CoarseMap.Point
     let west, south, east, north: Double

@@ -2,8 +2,8 @@ internal import Codecs
 package import Fleet
 internal import Formats
 
-/// The line of a GPX 1.0 or 1.1 file (topografix.com/GPX/1/1): its tracks' points in order, or, where it has none, its routes'.
-/// Times, heights and names are left behind: they say who walked when.
+/// The line of a GPX 1.0 or 1.1 file (topografix.com/GPX/1/1): its tracks' points in order, or, where it has none, its routes'. Times,
+/// heights and names are dropped: they tell who walked when.
 package struct GPXTrack: Equatable, Sendable {
     package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 

@@ -1,6 +1,6 @@
 /// ISO/IEC 14496-12 (ISO base media file format): boxes within boxes, each with its length in front.
 ///
-/// What is taken out is blanked where it stands (`free`, zeros), because tables point to places of the file.
+/// Removed boxes are blanked in place (`free`, zeros), because tables point to offsets in the file.
 enum MP4File {
     /// Files for browsers and phones. QuickTime's own brand is none: few browsers play it.
     private static let brands: Set<String> = [
@@ -9,11 +9,11 @@ enum MP4File {
     private static let containers: Set<String> = [
         "moov", "trak", "mdia", "minf", "stbl", "dinf", "edts", "mvex", "moof", "traf",
     ]
-    /// Of the whole file; others are refused: nothing that is played needs them.
+    /// Top-level boxes; others are refused: no player needs them.
     private static let outer: Set<String> = [
         "ftyp", "moov", "mdat", "free", "skip", "wide", "moof", "sidx", "styp", "mfra", "uuid", "meta", "udta",
     ]
-    /// Where positions, names and notes stand, and what plays no part.
+    /// Boxes with positions, names and notes, and boxes that no player needs.
     private static let blanked: Set<String> = ["udta", "meta", "uuid", "free", "skip", "wide"]
     /// Pictures, sound and subtitles. Others hold measurements: positions above all.
     private static let tracks: Set<String> = ["vide", "soun", "text", "sbtl", "subt"]
@@ -22,7 +22,7 @@ enum MP4File {
     private struct Box {
         let type: String
         let content: Range<Int>
-        /// Where the four letters of its type stand.
+        /// The offset of the four letters of its type.
         let typeAt: Int
     }
 
@@ -109,7 +109,7 @@ enum MP4File {
         return boxes
     }
 
-    /// Precondition: so many bytes are there. What does not fit is larger than any file.
+    /// Precondition: so many bytes are there. A larger number exceeds any file.
     private static func number(_ bytes: [UInt8], _ at: Int, _ count: Int) -> Int {
         let value = bytes[at..<(at + count)].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return Int(exactly: value) ?? .max

@@ -12,7 +12,7 @@ package struct Corners: Equatable, Sendable {
     /// A trail is walked: 2 degrees are more than 200 km from south to north.
     package static let degreesMax: Int64 = 2
 
-    /// Which rule the frame breaks; nil: none.
+    /// The rule that the frame breaks; nil: none.
     package var fault: String? {
         let height = Int64(northEast.latitude) - Int64(southWest.latitude)
         let width = Int64(northEast.longitude) - Int64(southWest.longitude)
@@ -45,7 +45,7 @@ package struct Waypoint: Equatable, Sendable {
     }
 }
 
-/// What a ranger works on. It may be unfinished; `faults` says what is missing before it can be published.
+/// A ranger's draft. It may be unfinished; `faults` says what is missing before it can be published.
 package struct Tour: Equatable, Sendable {
     /// The name of the area, by which tours are listed.
     package var area: String
@@ -76,7 +76,7 @@ package struct Tour: Equatable, Sendable {
     /// All media, each once, in the order of their names.
     package var media: [String] { Set(waypoints.flatMap(\.media)).sorted() }
 
-    /// What must be done before it can be published, a sentence each; empty: it can.
+    /// What must be done before publication, a sentence each; empty: nothing.
     package var faults: [String] {
         var faults: [String] = []
         if area.isEmpty { faults.append("The tour needs the name of its area.") }

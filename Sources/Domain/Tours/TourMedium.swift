@@ -1,7 +1,7 @@
 internal import Formats
 
-/// A picture or film whose content says that it is one, without what cameras write beside it: where it was taken above all.
-/// Its name says nothing: what is kept is what the content is.
+/// A picture or film, verified by its content and stripped of metadata: above all of the place where it was taken. The type follows from
+/// the content, never from the name.
 package struct TourMedium: Equatable, Sendable {
     package enum Fault: Error, Equatable, CustomStringConvertible {
         case unknown

@@ -2,7 +2,7 @@ internal import Codecs
 internal import Fleet
 internal import Formats
 
-/// What phones take along: one archive a tour and version. Its bytes follow from the tour, its number and the media alone.
+/// A tour for phones: one archive per tour and version. Its bytes follow from the tour, its number and the media alone.
 package struct TourPackage: Equatable, Sendable {
     /// A picture or film as it was kept; its digest is its name.
     package struct Medium: Equatable, Sendable {
@@ -37,7 +37,7 @@ package struct TourPackage: Equatable, Sendable {
         }
     }
 
-    /// What a phone downloads over a thin line, and a page can make in memory.
+    /// Small enough for a phone on a slow line, and to build in memory.
     package static let bytesMax = 64 << 20
 
     /// In the order of the archive.
@@ -83,8 +83,8 @@ package struct TourPackage: Equatable, Sendable {
 
     package var archive: [UInt8] { TourPackage.archive(files) }
 
-    /// What a phone that has the files of `earlier` needs to make this archive, byte by byte: the list of all files in their
-    /// order, and those that are new.
+    /// The difference that lets a phone with the files of `earlier` rebuild this archive, byte by byte: the list of all files in order,
+    /// and the new ones.
     /// - Parameters:
     ///   - earlier: digests by file name, of an earlier version's archive.
     ///   - digests: SHA-256 of the two archives.
@@ -167,7 +167,7 @@ package struct TourPackage: Equatable, Sendable {
         ])
     }
 
-    /// Who made the tiles must be shown with them.
+    /// The attribution of the tiles must be shown with them.
     private static func entry(_ map: File, _ tiles: MapTiles?) -> JSONValue {
         var fields: [JSONValue.Field] = [("file", .text(map.name)), ("sha256", .text(map.digest))]
         if let tiles, let first = tiles.tiles.first, let last = tiles.tiles.last {
@@ -191,7 +191,7 @@ package struct TourPackage: Equatable, Sendable {
         ])
     }
 
-    /// RFC 7946: longitude first. What is drawn first stands first.
+    /// RFC 7946: longitude first. The order is the drawing order.
     private static func map(_ tour: Tour, _ corners: Corners, _ coarse: CoarseMap?) -> JSONValue {
         func pair(_ place: Position) -> JSONValue {
             .list([TourText.longitude(place), TourText.latitude(place)])

@@ -3,9 +3,9 @@ internal import Codecs
 internal import Fleet
 package import Formats
 
-/// Tours as JSON: what the panel sends and what is kept. Degrees are numbers with up to seven decimals.
+/// Tours as JSON: the panel's requests and the stored form. Degrees are numbers with up to seven decimals.
 package enum TourText {
-    /// Where and why a text is no tour.
+    /// The place and reason of a fault in a tour's text.
     package struct Fault: Error, Equatable, CustomStringConvertible {
         package let description: String
         init(_ place: String, _ reason: String) { description = "\(place): \(reason)" }

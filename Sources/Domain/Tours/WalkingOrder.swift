@@ -1,14 +1,14 @@
 package import Fleet
 internal import Routing
 
-/// How long a walk is, and in which order waypoints are walked shortest.
+/// The length of a walk, and the shortest order of its waypoints.
 ///
 /// Lengths are great circles from waypoint to waypoint (`Position.metres`, haversine on a sphere of 6,371,008.8 m). Paths wind:
 /// what is walked is longer. Times are Naismith's rule (W. W. Naismith, Scottish Mountaineering Journal II, 1892) without the
 /// heights, which are not known: 5 km in an hour, without stops.
 package enum WalkingOrder {
     package static let kmh = 5.0
-    /// Of so many waypoints the order is proven to be the shortest.
+    /// Up to this many waypoints the order is proven to be the shortest.
     package static let exactMax = 12
 
     package struct Proposal: Equatable, Sendable {
@@ -76,7 +76,7 @@ package enum WalkingOrder {
         }
         let walker = RideVehicle(id: "walker", capacity: items, place: CampusPoint(site: 0))
         guard let best = try? ItineraryPlanner(rules: rules, travel: travel).best(walker, rides) else {
-            // It refuses what is out of its ranges; the search below takes everything.
+            // It refuses distances out of range; the search below accepts everything.
             return nil
         }
         let order = best.stops.map { Int($0.rank) }

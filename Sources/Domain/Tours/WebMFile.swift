@@ -1,6 +1,6 @@
 /// RFC 8794 (EBML) and RFC 9559 (Matroska), as WebM limits them: elements within elements.
 ///
-/// What is taken out becomes a Void element of the same length: cues point to places of the file.
+/// Removed elements become Void elements of the same length: cues point to offsets in the file.
 enum WebMFile {
     static let signature: [UInt8] = [0x1A, 0x45, 0xDF, 0xA3]
     private static let segment = 0x1853_8067
@@ -19,7 +19,7 @@ enum WebMFile {
     private struct Element {
         let id: Int
         let start: Int
-        /// Where its content begins.
+        /// The offset of its content.
         let content: Int
         /// Nil: its end is not said.
         let end: Int?
@@ -51,7 +51,7 @@ enum WebMFile {
             switch part.id {
             case tracks: hasFilm = try checkTracks(bytes, part.content..<end)
             case cluster: hasCluster = true
-            // What is changed no longer has the sum that was written; files without one are played alike.
+            // A changed file no longer matches its checksum; files without one play alike.
             case tags, void, checkSum: try blank(&out, part.start..<end)
             default: break
             }

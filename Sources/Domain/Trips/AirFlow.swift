@@ -52,7 +52,7 @@ struct AirFlow: Equatable, Sendable {
 
 /// Air flow of a four-stroke engine without a mass-flow sensor, by speed-density.
 public enum SpeedDensity {
-    /// Where a car's own is not known: a usual start value, to be set right by a fill-up. Source: FACTS §3, step 4.
+    /// The default of cars whose own is unknown: a usual start value, corrected by a fill-up. Source: FACTS §3, step 4.
     public static let volumetricEfficiency = 0.8
 
     /// The flow for each litre of displacement whose cylinders fill wholly, in µg/s:

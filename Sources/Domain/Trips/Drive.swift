@@ -27,7 +27,7 @@ public struct Trip: Equatable, Sendable {
     public var isFromBefore = false
     /// The drive runs on in the next trip.
     public var goesOn = false
-    /// What its first minute depends on, of one that is from before: `MinuteFold` at the border, packed. Empty: not known.
+    /// The state before its first minute when the trip began earlier: `MinuteFold` at the border, packed. Empty: not known.
     public var carry: [UInt8] = []
 
     public init(startMs: Int64, endMs: Int64, totals: DriveTotals) {
@@ -128,8 +128,8 @@ public struct Drive: Equatable, Sendable {
         (trip, begun) = (nil, part)
     }
 
-    /// The trip as it stands when the drive goes on in a part that begins at `borderMs`, and what that part begins with.
-    /// Nil: there is no border of it.
+    /// The trip when the drive continues in a part that begins at `borderMs`, and the state that the part begins with. Nil: there is no
+    /// border of it.
     public func crossing(_ borderMs: Int64) -> (ended: Trip, carry: [UInt8])? {
         var drive = self
         guard let trip, trip.endMs < borderMs, let ended = drive.end(before: borderMs, isCut: false), ended.goesOn,

@@ -1,6 +1,6 @@
-/// What a stretch of driving adds up to, in integers, so that the sum of a trip's minutes is the trip to the last
-/// digit. Unknown is nil, never 0. Nothing in it depends on a car's registration or on an account: a figure that does
-/// is made from these in one linear step, so that registering a car never folds a reading again.
+/// The sums of a stretch of driving, in integers, so that the sum of a trip's minutes is the trip to the last digit. Unknown is nil, never
+/// 0. Nothing in it depends on a car's registration or on an account: a figure that does is one linear step from these, so that
+/// registering a car never folds a reading again.
 public struct DriveTotals: Equatable, Sendable {
     public var readings: Int64 = 0
     /// Readings of which two versions with different values arrived.
@@ -9,7 +9,7 @@ public struct DriveTotals: Equatable, Sendable {
     /// Time between speed readings, holes left out.
     public var integratedMs: Int64 = 0
     public var distanceMm: Int64 = 0
-    /// Of `integratedMs`, the time at speed 0 with the engine turning.
+    /// Of `integratedMs`, the time at speed 0 with the engine running.
     public var idleMs: Int64 = 0
     public var holes: Int64 = 0
     public var sharpAccelerations: Int64 = 0
@@ -37,7 +37,7 @@ public struct DriveTotals: Equatable, Sendable {
     /// Fuel by the engine's own rate (PID 5E), and the time that this covers.
     public var fuelRateUl: Int64?
     public var fuelRateMs: Int64?
-    /// Of the measured air what met fuel at the stoichiometric ratio (see `Mixture`), and the time that both cover.
+    /// Of the measured air, the part that met fuel at the stoichiometric ratio (see `Mixture`), and the time that both cover.
     public var burntAirMg: Int64?
     public var airMs: Int64?
     /// The same of the air that the logger calculated.
@@ -46,7 +46,7 @@ public struct DriveTotals: Equatable, Sendable {
     /// The same by speed-density, for an engine of one litre whose cylinders fill wholly.
     public var burntAirPerLitreMg: Int64?
     public var airPerLitreMs: Int64?
-    /// Of the speed's time, that in which the engine had its fuel cut off; nil where the car does not tell its state.
+    /// Of the speed's time, that with the fuel cut off; nil where the car does not tell.
     public var fuelCutMs: Int64?
 
     public init() {}

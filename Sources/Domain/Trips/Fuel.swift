@@ -1,10 +1,10 @@
 public import Fleet
 
-/// What a fuel needs and weighs.
+/// The properties of a fuel.
 public struct FuelRow: Equatable, Sendable {
     /// Grams of air that a gram of fuel burns with, none left over.
     public let stoichiometricAir: Double
-    /// Of the liquid; of CNG the litre is that of the gasoline gallon equivalent in which it is sold.
+    /// Of the liquid; a litre of CNG is that of the gasoline gallon equivalent in which it is sold.
     public let gramsPerLitre: Double
 
     /// Nil where fuel cannot be told from air: diesels run lean by as much as the load asks, and a battery burns none.
@@ -29,13 +29,13 @@ public enum Fuel {
     public static let litresPerUSGallon = 3.785411784
     public static let kilometresPerMile = 1.609344
 
-    /// Of air that met fuel at the stoichiometric ratio.
+    /// From air that met fuel at the stoichiometric ratio.
     static func litres(burntAirMg: Double, _ fuel: FuelRow) -> Double {
         burntAirMg / 1_000 / fuel.stoichiometricAir / fuel.gramsPerLitre
     }
 }
 
-/// How the fuel figure of a trip came about.
+/// The source of a trip's fuel figure.
 public enum FuelMethod: String, CaseIterable, Sendable {
     /// The engine's own fuel rate, PID 5E.
     case fuelRate = "fuel_rate"
@@ -60,8 +60,8 @@ public enum FuelUse: Equatable, Sendable {
     case litres(Double, FuelMethod)
     case unknown(FuelUnknown)
 
-    /// A better method is taken before one that covers more, as long as it covers nine tenths of that: a signal that
-    /// came late or is polled seldom must not stand for the whole trip.
+    /// A better method wins over one that covers more, as long as it covers nine tenths of that: a signal that came late or is polled
+    /// seldom must not represent the whole trip.
     private static let leastShare = 0.9
 
     /// `car` as registered; nil, and a fuel that is not said, are taken for gasoline.
@@ -79,7 +79,7 @@ public enum FuelUse: Equatable, Sendable {
         }
     }
 
-    /// What was read, best first.
+    /// The available methods, best first.
     private static func methods(
         _ totals: DriveTotals, _ car: Action.Car?
     ) -> [(method: FuelMethod, ms: Int64, litres: Double)] {

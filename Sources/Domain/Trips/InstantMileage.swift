@@ -15,7 +15,7 @@ public struct InstantMileage: Sendable {
     /// 0 at standstill; nil where speed or the flow of fuel is not known, or there is none, as on overrun.
     /// By air flow of gasoline it is 7.155 · km/h ÷ (g/s). Source: FACTS §3, step 3.
     public mutating func observe(_ reading: CarReading) -> Double? {
-        mixture.take(reading)
+        mixture.observe(reading)
         for signal in InstantMileage.signals {
             if let value = reading[signal] { last[signal] = LastValue(ts: reading.ts, value: Int64(value)) }
         }

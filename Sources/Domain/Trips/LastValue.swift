@@ -2,7 +2,7 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// What a signal said last, and when: what the next reading of it is compared with.
+/// A signal's last value and its time, to compare with the next reading.
 struct LastValue: Equatable, Sendable {
     var ts: Int64
     var value: Int64

@@ -11,7 +11,7 @@ struct MinuteFold: Equatable, Sendable {
     private static let densitySignals: UInt32 = [.rpm, .manifoldPressure, .intakeAir]
         .reduce(0) { (mask: UInt32, signal: Signal) in mask | 1 << UInt32(signal.rawValue) }
 
-    /// Of the trip that is added up.
+    /// Of the current trip.
     var rules: TripRules
     private var speed: LastValue?
     /// Whether the engine was turning at the last speed reading.
@@ -41,7 +41,7 @@ struct MinuteFold: Equatable, Sendable {
         let ts = reading.ts
         totals.readings += 1
         if reading.disputed { totals.disputedReadings += 1 }
-        if reading.mask & Mixture.signals != 0 { mixture.take(reading) }
+        if reading.mask & Mixture.signals != 0 { mixture.observe(reading) }
         if let value = reading[.rpm] { addRpm(value, ts: ts) }
         if let value = reading[.speed] { addSpeed(value, ts: ts) }
         if let value = reading[.fuelRate] { addFuelRate(Int64(value), ts: ts) }
@@ -164,7 +164,7 @@ struct MinuteFold: Equatable, Sendable {
         sharp.forget(before: ts)
     }
 
-    /// What crosses a minute's edge, as bytes.
+    /// The state that crosses a minute's edge, as bytes.
     func pack(to out: inout [UInt8], before endMs: Int64, isFromBefore: Bool) {
         for last in [speed, rpm, fuelRate, manifoldPressure, intakeAir] { last.pack(to: &out, before: endMs) }
         out.append((engineOn ? 1 : 0) | (wasFuelCut == nil ? 0 : 2) | (wasFuelCut == true ? 4 : 0))

@@ -2,10 +2,9 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// What the engine control unit says of its mixture: how much of the air that flows meets fuel at the stoichiometric
-/// ratio. λ decides where the car tells it (PID 44: fuel = air / ratio / λ), else the fuel trims (06, 07: × (1 + their
-/// sum)), else all air counts; none while the fuel is cut off on overrun. Source: FACTS §3, steps 2, 5 and 6;
-/// docs/decisions/0008 has the reasons and the limits.
+/// The mixture by the engine control unit: how much of the air flow meets fuel at the stoichiometric ratio. λ decides where the car tells
+/// it (PID 44: fuel = air / ratio / λ), else the fuel trims (06, 07: × (1 + their sum)), else all air counts; none while the fuel is cut
+/// off on overrun. Source: FACTS §3, steps 2, 5 and 6; docs/decisions/0008 has the reasons and the limits.
 struct Mixture: Equatable, Sendable {
     /// The readings that concern it, as bits of a reading's mask.
     static let signals: UInt32 = [.lambda, .shortFuelTrim, .longFuelTrim, .fuelSystemStatus, .throttle]
@@ -17,8 +16,8 @@ struct Mixture: Equatable, Sendable {
     private static let trimMilliPctMax: Int64 = 50_000
     /// PID 03: open loop because of load, or because the fuel is cut off on deceleration.
     private static let cutBit: Int64 = 4
-    /// A shut throttle reads 10 to 20 %, by the car; so it is judged by the least of the trip, with a bound for a trip
-    /// whose first reading is taken at full load.
+    /// A shut throttle reads 10 to 20 %, by the car; so it is judged by the trip's minimum, with a bound for a trip whose first reading is
+    /// at full load.
     private static let shutAboveLeastMilliPct: Int64 = 2_000
     private static let shutMilliPctMax: Int64 = 25_000
     /// Above any warm engine's idle; below it fuel flows again.
@@ -33,7 +32,7 @@ struct Mixture: Equatable, Sendable {
     /// The least of the trip before, where the drive goes on from it.
     private var leastThrottleBefore: Int64?
 
-    mutating func take(_ reading: CarReading) {
+    mutating func observe(_ reading: CarReading) {
         let ts = reading.ts
         if let value = reading[.lambda], Mixture.lambdaMilli.contains(Int64(value)) {
             lambda = LastValue(ts: ts, value: Int64(value))
@@ -59,7 +58,7 @@ struct Mixture: Equatable, Sendable {
         return throttle.value <= min(least + Mixture.shutAboveLeastMilliPct, Mixture.shutMilliPctMax)
     }
 
-    /// Of an air flow what meets fuel at the stoichiometric ratio, both in µg/s.
+    /// The part of an air flow that meets fuel at the stoichiometric ratio, both in µg/s.
     func burnt(_ flow: Int64, at ts: Int64, _ rules: TripRules) -> Int64 {
         if let lambda, lambda.isFresh(at: ts, rules) { return Decimal.divided(flow * 1_000, by: lambda.value) }
         var trim: Int64 = 0

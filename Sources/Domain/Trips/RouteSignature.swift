@@ -1,14 +1,14 @@
 public import Fleet
 internal import Glibc
 
-/// Where a trip went, in few points: to find drives of one route, whatever their speed and their loggers' rates.
+/// The route of a trip in few points: to find drives of one route, whatever their speed and their loggers' rates.
 public struct RouteSignature: Equatable, Sendable {
     struct Point: Equatable, Sendable {
         /// Degrees.
         var latitude, longitude: Double
     }
 
-    /// So many steps of the same length along the way.
+    /// The number of equal steps along the way.
     static let steps = 128
     /// Fixes nearer than this to the one before are noise of a car that stands.
     private static let leastStepM = 25.0

@@ -14,7 +14,7 @@ struct SharpEvents: Equatable, Sendable {
     private struct Speed: Equatable { var ts: Int64, metresPerHour: Int64 }
     private struct Side: Equatable {
         var lastSharpTs: Int64?
-        /// Where the stretch under way began; nil when the last reading was not sharp.
+        /// The beginning of the present stretch; nil when the last reading was not sharp.
         var stretchTs: Int64?
         /// The event that the last stretch belongs to was counted.
         var isCounted = false
@@ -39,7 +39,7 @@ struct SharpEvents: Equatable, Sendable {
     private var accelerating = Side()
     private var braking = Side()
 
-    /// What was sharp before it is too long ago to be merged with.
+    /// Forgets events too old to be merged with.
     mutating func forget(before ts: Int64) {
         if let last = accelerating.lastSharpTs, last < ts { accelerating = Side() }
         if let last = braking.lastSharpTs, last < ts { braking = Side() }

@@ -23,7 +23,7 @@ public struct TripRuleTimeline: Equatable, Sendable {
         for entry in entries { insert(entry) }
     }
 
-    /// What is in force when nothing more comes.
+    /// The rules in force after the last change.
     public var last: TripRules { entries.last?.rules ?? base }
 
     /// In force at the time that a trip begins. Later times are asked for more often, and first looked at.

@@ -10,15 +10,15 @@ public struct TripRules: Equatable, Sendable {
     public var sharpMmPerS2: Int64 = 3_000
     /// Sharp stretches at most this far apart are one event.
     public var sharpMergeMs: Int64 = 1_000
-    /// Of the two speeds a second apart the larger must reach this for a change to be sharp, in metres per hour.
+    /// The larger of two speeds a second apart must reach this for a change to be sharp, in metres per hour.
     public var sharpLeastMetresPerHour: Int64 = 0
     /// A stretch counts once it has been sharp for this long.
     public var sharpHoldMs: Int64 = 0
 
     public init() {}
 
-    /// What is wrong with these limits, or nil. No silence ends a trip inside a minute, because two readings of one
-    /// minute are less than `tripGapMs` apart; the minute rows rest on that.
+    /// The fault of these limits, or nil. No silence ends a trip inside a minute, because two readings of one minute are less than
+    /// `tripGapMs` apart; the minute rows rest on that.
     public var fault: String? {
         if gapMs < 1_000 || gapMs > 600_000 { return "the hole limit is \(gapMs) ms, must be 1 s to 600 s" }
         if tripGapMs < 60_000 || tripGapMs > 6_000_000_000 {
@@ -45,7 +45,7 @@ public struct TripRules: Equatable, Sendable {
 }
 
 extension TripRules {
-    /// What a record of kind `trip_rules` says.
+    /// The content of a record of kind `trip_rules`.
     public init(_ limits: TripLimits) throws(DecodeError) {
         self.init()
         (gapMs, tripGapMs) = (limits.gapMs, limits.tripGapMs)

@@ -36,7 +36,7 @@ final class PMTiles: TileSource {
     /// By their offset; emptied when full.
     private let known = Mutex<[UInt64: [Entry]]>([:])
 
-    /// What is wrong inside, without the file's name.
+    /// A fault inside, without the file's name.
     private struct Wrong: Error { let what: String }
 
     init(_ handle: FileHandle, path: String) throws(TileFile.Fault) {
@@ -172,7 +172,7 @@ final class PMTiles: TileSource {
         }
     }
 
-    /// Where an entry's bytes lie in the file; nil: outside of the part that they belong to.
+    /// The position of an entry's bytes in the file; nil: outside of its part.
     private static func place(_ entry: Entry, in part: Range<UInt64>) -> UInt64? {
         let size = part.upperBound - part.lowerBound
         guard entry.offset <= size, entry.length <= size - entry.offset else { return nil }

@@ -5,7 +5,7 @@ package protocol TileSource: Sendable {
     /// Media type of its tiles.
     var type: String { get }
     var zooms: ClosedRange<Int> { get }
-    /// Who made the map, as plain text; empty: the file does not say.
+    /// The map's author as plain text; empty: the file names none.
     var attribution: String { get }
     /// West, south, east and north in degrees; nil: the file does not say.
     var bounds: [Double]? { get }
@@ -17,9 +17,9 @@ package protocol TileSource: Sendable {
     func tile(zoom: Int, column: Int, row: Int) -> [UInt8]?
 }
 
-/// What holds them: MBTiles or PMTiles, as the first bytes say.
+/// Opens MBTiles or PMTiles, as the first bytes tell.
 package enum TileFile {
-    /// Why a file is not taken, and what to do.
+    /// Why a file is refused, and what to do.
     package struct Fault: Error, CustomStringConvertible, Equatable {
         package let description: String
     }
@@ -31,7 +31,7 @@ package enum TileFile {
 
     package static func open(path: String) throws(Fault) -> any TileSource {
         let handle = FileHandle(forReadingAtPath: path)
-        // What cannot be read is SQLite's to explain.
+        // SQLite explains files that cannot be read.
         let first = (try? handle?.read(upToCount: PMTiles.magic.count)) ?? Data()
         guard let handle, Array(first) == PMTiles.magic else { return try MBTiles(path: path) }
         return try PMTiles(handle, path: path)

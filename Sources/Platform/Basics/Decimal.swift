@@ -5,7 +5,7 @@ public enum Decimal {
     /// exponent; nil for anything else, for more than 17 digits and for values beyond ±9·10^14.
     public static func scaled(_ text: some Sequence<UInt8>, decimals: Int) -> Int64? {
         var reader = DecimalReader()
-        for byte in text { guard reader.take(byte) else { return nil } }
+        for byte in text { guard reader.accept(byte) else { return nil } }
         return reader.value(decimals: decimals)
     }
 
@@ -62,7 +62,7 @@ struct DecimalReader {
     private var exponentNegative = false
 
     /// False when the byte cannot continue a number.
-    mutating func take(_ byte: UInt8) -> Bool {
+    mutating func accept(_ byte: UInt8) -> Bool {
         switch (state, byte) {
         case (.start, 0x20), (.start, 0x09), (.end, 0x20), (.end, 0x09):
             return true

@@ -17,7 +17,7 @@ public enum Hex {
         }
     }
 
-    /// Of a text of two digits a byte and nothing else; nil of any other.
+    /// The bytes of an even number of hexadecimal digits; nil for any other text.
     public static func bytes(of text: some StringProtocol) -> [UInt8]? {
         let digits = text.utf8.compactMap(digit)
         return digits.count == text.utf8.count && digits.count % 2 == 0 ? bytes(digits) : nil

@@ -7,8 +7,8 @@ public enum UTC {
     /// Times that a reading may carry: 1990-01-01 (before the first OBD-II car) to 2100-01-01.
     public static let plausible: Range<Int64> = 631_152_000_000..<4_102_444_800_000
 
-    /// When a record was pushed, by its stamp on the log; nil where there is none (-1). A producer may have put any
-    /// number there, and what no clock says is none.
+    /// A record's time of push, by its stamp on the log; nil where there is none (-1). A producer may have written any number, and one
+    /// beyond every clock counts as none.
     public static func stamp(_ ms: Int64) -> Int64? { ms >= 0 && ms < plausible.upperBound ? ms : nil }
 
     /// Days since 1970-01-01.

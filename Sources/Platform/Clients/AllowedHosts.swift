@@ -44,8 +44,8 @@ package struct AllowedHosts: Sendable {
         }
     }
 
-    /// What an address names by itself: whoever lists `127.0.0.1:8443` as a host means this machine. A name may lead anywhere
-    /// and names nothing.
+    /// The address that a URL names literally: listing `127.0.0.1:8443` as a host means this machine. A name may resolve to anything, so
+    /// it names none.
     package static func networks(of url: String) -> [CIDR] {
         guard let host = URLComponents(string: url)?.host?.lowercased() else { return [] }
         if host == "localhost" { return ["127.0.0.0/8", "::1"].compactMap { CIDR($0) } }

@@ -1,10 +1,10 @@
 internal import CCurl
 package import Sockets
 
-/// What a server answered, whatever its status.
+/// A server's response, whatever its status.
 package struct Reply: Sendable {
     package let status: Int
-    /// By lower-case name; of repeated ones the last.
+    /// Keys in lower case; the last of repeated headers wins.
     package let headers: [String: String]
     package let body: [UInt8]
 
@@ -15,10 +15,10 @@ package struct Reply: Sendable {
 
 /// A request that got no whole answer. The text names neither headers nor bodies, which may hold secrets.
 package struct RequestError: Error, Sendable, CustomStringConvertible {
-    /// Where it was to go, without the query; empty where it was nowhere.
+    /// The target, without the query; empty when there is none.
     package let url: String
     package let reason: String
-    /// Where it would have led, for the log: an address that we do not connect to. Nil: it was something else.
+    /// The address that we refused to connect to, for the log. Nil: another reason.
     package var refusal: String?
     package var description: String { url.isEmpty ? reason : "\(url): \(reason)" }
 }
@@ -41,7 +41,7 @@ package final class HTTPSClient {
     private let isPlainAllowed: Bool
     private let identity: Identity?
 
-    /// Who we are to servers that ask for a certificate: PEM files.
+    /// Our client certificate and key, as PEM files.
     package struct Identity: Sendable {
         package let certificate, key: String
         package init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
@@ -90,7 +90,7 @@ package final class HTTPSClient {
         unsafe drover_curl_set_number(curl, CURLOPT_TIMEOUT_MS, min(limits.totalMs, totalMs ?? limits.totalMs))
         // Time-outs by signals would hit other threads.
         unsafe drover_curl_set_number(curl, CURLOPT_NOSIGNAL, 1)
-        // Whatever it can unpack.
+        // All encodings that libcurl can decode.
         unsafe drover_curl_set_text(curl, CURLOPT_ACCEPT_ENCODING, "")
         if let caFile { unsafe drover_curl_set_text(curl, CURLOPT_CAINFO, caFile) }
         if let identity {
@@ -130,7 +130,7 @@ package final class HTTPSClient {
     private static func shown(_ url: String) -> String { String(url.prefix { $0 != "?" }.prefix(200)) }
 }
 
-/// What comes back, piece by piece, on the thread that asks.
+/// Collects the response piece by piece, on the thread that asks.
 private final class Answer {
     static let headerBytesMax = 65_536
     let bodyBytesMax: Int

@@ -83,7 +83,7 @@ package final class MailClient {
 private final class Source {
     private let bytes: [UInt8]
     private var at = 0
-    /// Also of an empty piece at the end: libcurl has all of it.
+    /// Set with the empty piece at the end as well: libcurl has everything.
     private(set) var isWholeSent = false
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }

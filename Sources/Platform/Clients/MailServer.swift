@@ -42,7 +42,7 @@ package struct MailServer: Equatable, Sendable {
     }
 }
 
-/// What became of a mail. The reasons name no address and hold nothing of the mail.
+/// The result of sending a mail. Reasons contain no address and nothing of the mail.
 package enum MailOutcome: Equatable, Sendable {
     case taken
     /// For good: this mail will never be taken.

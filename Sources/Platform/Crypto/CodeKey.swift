@@ -1,12 +1,12 @@
 internal import CSodium
 
-/// The key under which codes of few digits are kept, and what is sealed. It is in a file of the page's and of `drover notify`, never
-/// in the database: who reads the tables can try no code against them, and reads neither mail that waits nor a second factor.
-/// While keys are changed there are two: what is new is made with the first, and what the one before made still holds.
+/// The key for short codes and for sealed values. It is in a file of the page's and of `drover notify`, never in the database: readers of
+/// the tables can test no code against them, and can read neither waiting mail nor a second factor. During a change of keys there are two:
+/// new values are made with the first, and values of the previous one still hold.
 package struct CodeKey: Sendable {
     package struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
-    /// What is sealed: each with a key of its own, so that what is learned of one says nothing of the other.
+    /// The purposes of sealing, each with its own key: learning one reveals nothing of the other.
     package enum Use: Sendable { case mail, secondFactor }
 
     package static let bytesMin = 32
@@ -14,7 +14,7 @@ package struct CodeKey: Sendable {
     private let now: Keys
     private let before: Keys?
 
-    /// Of files' bytes, whatever they are: 32 or more that nobody can guess (`openssl rand -out FILE 32`).
+    /// Keys from the bytes of a file: at least 32 that nobody can guess (`openssl rand -out FILE 32`).
     package init(_ bytes: [UInt8], before old: [UInt8]? = nil) throws {
         now = try Keys(bytes)
         before = try old.map { try Keys($0) }
@@ -26,7 +26,7 @@ package struct CodeKey: Sendable {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// What is kept of a person's code: keyed BLAKE2b over whose it is and the code.
+    /// The stored form of a person's code: keyed BLAKE2b over the person and the code.
     package func digest(code: String, campus: String, person: String) -> [UInt8] {
         CodeKey.digest(code, campus, person, now.codes)
     }
@@ -40,7 +40,7 @@ package struct CodeKey: Sendable {
         Secrets.digest(Array("\(campus)\u{0}\(person)\u{0}\(code)".utf8), key: key)
     }
 
-    /// What a mailed link shows: of its purpose and what it is for always the same, and nobody without the key knows it.
+    /// The token in a mailed link: always the same for one purpose and subject, and unknown without the key.
     package func link(_ purpose: String, _ of: String) -> Token { CodeKey.link(purpose, of, now.links) }
 
     /// Whether a link is that of its purpose, by either key.

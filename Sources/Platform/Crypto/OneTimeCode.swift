@@ -39,7 +39,7 @@ package enum OneTimeCode {
         return unsafe sodium_memcmp(one, other, one.count) == 0
     }
 
-    /// What authenticator programs take, as a picture or a link (Google Authenticator's "Key Uri Format").
+    /// The address that authenticator apps read as a link or picture (Google Authenticator's "Key Uri Format").
     package static func address(_ secret: [UInt8], account: String, issuer: String) -> String {
         let (issuer, account) = (PercentEncoding.text(issuer), PercentEncoding.text(account))
         return "otpauth://totp/\(issuer):\(account)?secret=\(Base32.text(secret))&issuer=\(issuer)"
@@ -65,7 +65,7 @@ package enum Base32 {
     }
 }
 
-/// What lets somebody in once whose phone is lost: 80 bits of chance, written down.
+/// Single-use codes for people who lost their phone: 80 random bits, written down.
 package enum RecoveryCode {
     package static let count = 10
     private static let letters = 16
@@ -76,7 +76,7 @@ package enum RecoveryCode {
         return stride(from: 0, to: letters, by: 4).map { String(text[$0..<$0 + 4]) }.joined(separator: "-")
     }
 
-    /// What is kept of it, and of what account; nil: it has not the form of one. Blanks, hyphens and case do not matter.
+    /// The stored form of a code, bound to its account; nil when it is not well-formed. Blanks, hyphens and case do not matter.
     package static func digest(_ code: String, account: String) -> [UInt8]? {
         let text = code.uppercased().filter { !" -".contains($0) }
         guard text.utf8.count == letters, text.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {

@@ -1,9 +1,9 @@
 internal import CSodium
 
-/// Argon2id (RFC 9106) of passwords. What is compared and kept is a digest of its output, made here and compared in the
-/// database, so that whoever asks the database reads nothing that passwords can be tried against.
+/// Argon2id (RFC 9106) for passwords. The stored and compared value is a digest of its output, made here and compared in the database, so
+/// that readers of the database get nothing to test passwords against.
 package enum Password {
-    /// How dear one try is.
+    /// The cost of one try.
     package struct Cost: Equatable, Sendable {
         package let memoryKiB: Int32
         package let passes: Int32
@@ -22,12 +22,12 @@ package enum Password {
     /// answer pages.
     private static let line = ShortLine(atWork: 2, waiting: 4)
 
-    /// Whoever hashes one now is sent away: to be asked before a try is counted.
+    /// True when another hash would be refused. Ask before counting a try.
     package static var isBusy: Bool { line.isFull }
 
     package static func randomSalt() -> [UInt8] { Secrets.random(saltBytes) }
 
-    /// Takes some 60 ms of a core. Nil: the cost is none that this takes, or too many wait for their turn.
+    /// Takes some 60 ms of a core. Nil: the cost is invalid, or too many are waiting.
     package static func digest(_ password: String, salt: [UInt8], cost: Cost = .standard) -> [UInt8]? {
         guard salt.count == saltBytes, (8...Cost.memoryKiBMax).contains(cost.memoryKiB),
             (1...Cost.passesMax).contains(cost.passes)

@@ -8,7 +8,7 @@ package struct Token: Sendable, Equatable {
 
     package static func random() -> Token { Token(text: prefix + Base64URL.text(Secrets.random(secretBytes))) }
 
-    /// Of bytes that nobody can guess: `CodeKey` makes some.
+    /// A token from unguessable bytes, such as `CodeKey` makes.
     init(secret: [UInt8]) { self.init(text: Token.prefix + Base64URL.text(secret)) }
 
     /// Nil: not of the form of a token, so that nobody has to be asked about it.
@@ -22,8 +22,7 @@ package struct Token: Sendable, Equatable {
 
     private init(text: String) { self.text = text }
 
-    /// What is kept of it. One fast hash is right here: it is there so that who reads the table can show no token, and
-    /// 256 random bits cannot be tried through however fast one tries. Salt or key would add nothing: no two tokens
-    /// are the same, and no table of likely ones can be made.
+    /// The stored form. One fast hash is enough: a reader of the table must not be able to present a token, and 256 random bits cannot be
+    /// enumerated. Salt or a key would add nothing, because no two tokens are equal and none is likely.
     package var digest: [UInt8] { Secrets.digest(Array(text.utf8)) }
 }

@@ -2,7 +2,7 @@ internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
 
-/// A body that goes on: what is sent goes out as soon as the client takes it. Any thread may send.
+/// A response body that continues: pieces go out as fast as the client reads. Any thread may send.
 ///
 /// While there is nothing to send the connection is suspended and costs no thread. Whether the client is still there shows
 /// in sending, or when it is asked for: heartbeats are the caller's.
@@ -37,7 +37,7 @@ package final class BodyStream: Sendable {
         }
     }
 
-    /// What was sent before still goes out.
+    /// Bytes sent before still go out.
     package func end() {
         state.withLock { state in
             state.isEnded = true
@@ -99,7 +99,7 @@ package final class BodyStream: Sendable {
         state.withLock { state in (state.connection, state.closed) = (connection, closed) }
     }
 
-    /// What the library's reader returns: how many bytes, 0 for none now, -1 for the end, -2 for one that is none.
+    /// The result of the library's reader: the number of bytes, 0 for none yet, -1 at the end, -2 on failure.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         state.withLock { state in
             guard state.pending.isEmpty else {

@@ -1,8 +1,8 @@
-/// What part of a file a client asks for (RFC 9110, 14).
+/// The part of a file that a client asks for (RFC 9110, 14).
 package enum ByteRange: Equatable, Sendable {
     case whole
     case part(Range<Int>)
-    /// Nothing of the file lies in what was asked for.
+    /// The range lies outside the file.
     case unsatisfiable
 
     /// - Parameters:
@@ -41,7 +41,7 @@ package enum ByteRange: Equatable, Sendable {
         }
     }
 
-    /// `.some(nil)`: nothing stands there. Nil: no number. What is larger than any file ends at its end.
+    /// `.some(nil)`: empty. Nil: not a number. A number beyond any file's size is clamped.
     private static func number(_ text: Substring) -> Int?? {
         if text.isEmpty { return .some(nil) }
         guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -50,7 +50,7 @@ package enum ByteRange: Equatable, Sendable {
 }
 
 extension Response {
-    /// A file or the part of it that was asked for; 304 for who has it already, 416 for a part that is not there.
+    /// A file or the requested part of it; 304 when the client has it, 416 for a part outside of it.
     /// - Parameters:
     ///   - tag: strong, with its quotes: another one with each change of the file.
     ///   - headers: of the file, whatever part of it is sent.

@@ -1,6 +1,6 @@
 internal import CMicrohttpd
 
-/// Who a server is to its clients over TLS: PEM texts as the files hold them.
+/// A server's identity over TLS, as PEM text.
 package struct Certificate: Sendable {
     /// The server's certificate first, then what leads from it to a root.
     package var chain: [UInt8]
@@ -49,7 +49,7 @@ final class Credentials: @unchecked Sendable {
 
     deinit { unsafe gnutls_certificate_free_credentials(handle) }
 
-    /// To be called before the session's handshake. The session does not keep the credentials alive.
+    /// Call before the session's handshake. The session does not keep the credentials alive.
     func use(in session: gnutls_session_t) {
         _ = unsafe gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, UnsafeMutableRawPointer(handle))
         if asksClients { unsafe drover_require_client(session) }

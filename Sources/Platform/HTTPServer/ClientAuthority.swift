@@ -12,7 +12,7 @@ package struct ClientAuthority: Sendable, Equatable {
     }
 }
 
-/// What the credentials of a server that asks its clients for certificates hold beside its own.
+/// The credentials of a server that asks its clients for certificates.
 enum ClientTrust {
     /// Throws `ServerError` for what cannot be used.
     static func add(_ clients: ClientAuthority, to credentials: gnutls_certificate_credentials_t) throws {

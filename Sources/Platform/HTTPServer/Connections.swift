@@ -2,8 +2,8 @@ internal import CMicrohttpd
 internal import Glibc
 internal import Synchronization
 
-/// Every open connection's phase and deadline. The C library only notices silence; a client that sends or reads one byte
-/// now and then would stay for ever, so we cut what takes too long in all.
+/// Every open connection's phase and deadline. The C library only notices silence; a client that sends or reads a byte now and then would
+/// stay for ever, so connections are cut when a phase takes too long.
 final class Connections: Sendable {
     enum Phase { case resting, receiving, handling, sending, streaming }
 
@@ -14,7 +14,7 @@ final class Connections: Sendable {
         var deadlineMs: Int64
         /// However much arrives meanwhile.
         var lastMs = Int64.max
-        /// Of the socket, when the rest began; nil: what has arrived since is known.
+        /// Bytes of the socket when it became idle; nil when the bytes since then are known.
         var restedBytes: UInt64?
     }
 
@@ -51,8 +51,8 @@ final class Connections: Sendable {
         }
     }
 
-    /// So many bytes of a body: who sends steadily over a thin line has time for what is taken of him at all. What came fast
-    /// buys no time for later: who has sent megabytes and then trickles is cut like who trickles from the start.
+    /// Extends the deadline by the bytes of a body: a steady sender on a thin line has time as long as its body is accepted. Bytes that
+    /// came fast buy no later time: a sender of megabytes that then trickles is cut like one that trickles from the start.
     func received(_ count: Int, _ id: ID) {
         let rested = Connections.nowMs() + Int64(limits.receiveMs)
         entries.withLock { entries in
@@ -63,7 +63,7 @@ final class Connections: Sendable {
         }
     }
 
-    /// What so many bytes take on the thinnest line that is waited for: 16 kB/s.
+    /// How long this many bytes take on the slowest accepted line, 16 kB/s.
     static func patienceMs(_ bytes: Int) -> Int64 { Int64(bytes) / 16 }
 
     func address(_ id: ID) -> String { entries.withLock { $0[id]?.address } ?? "?" }
@@ -101,7 +101,7 @@ final class Connections: Sendable {
     private func deadlineMs(_ phase: Phase) -> Int64 {
         let now = Connections.nowMs()
         return switch phase {
-        // Of a request line that came in one piece with the request before it we see no begin: resting is bounded as well.
+        // The beginning of a request line that arrived together with the previous request is not visible, so idle time is bounded as well.
         case .resting: now + Int64(max(limits.idleMs, limits.receiveMs))
         case .receiving: now + Int64(limits.receiveMs)
         // A client that does not read a stream is cut by the library, which notices silence, or when too much waits.

@@ -5,7 +5,7 @@ internal import Synchronization
 /// One request on its way in and its answer on the way out. Belongs to the server thread of its connection.
 final class Exchange {
     let target: [UInt8]
-    /// Where that stands in the library's buffer.
+    /// The position in the library's buffer.
     let place: UInt
     /// The checked request, once its headers are here.
     var request: Request?
@@ -13,9 +13,9 @@ final class Exchange {
     var refusal: Response?
     var dropped = 0
     private var bodyBytesMax = 0
-    /// What a longer body gets.
+    /// The response to a body that is too long.
     private var overflow = Refusal.busy
-    /// Of the headers; 0: it comes in chunks, or there is none.
+    /// From the headers; 0 when the body is chunked or absent.
     private var declaredBytes = 0
     /// The client sends nothing before it is told to.
     private var waits = false
@@ -59,7 +59,7 @@ final class Exchange {
         return nil
     }
 
-    /// Whether who sends it must be known first: what comes in chunks may become large.
+    /// Whether the sender must be known first: a chunked body may become large.
     func mayBeLarge(_ limits: Limits) -> Bool {
         guard refusal == nil, let request else { return false }
         return isInChunks || declaredBytes > limits.strangersBytesMax(of: request.path)
@@ -71,7 +71,7 @@ final class Exchange {
         case .known(let account): holder = .account(account)
         case .stranger(let why):
             let strangersMax = limits.strangersBytesMax(of: request!.path)
-            // What is too large for anybody is told as that.
+            // A body that is too large for everybody gets the final refusal.
             guard strangersMax < bodyBytesMax else { return nil }
             (bodyBytesMax, overflow) = (strangersMax, why)
             guard declaredBytes > bodyBytesMax else { return nil }
@@ -81,8 +81,8 @@ final class Exchange {
         return nil
     }
 
-    /// Of a chunk whose line ended as no line may. What shows of that is refused; as not all of it does, nothing that stands
-    /// behind chunks is read as a request (`requestArrived`).
+    /// A line of a chunk ended without CR. What is visible of it is refused; because not all of it is, nothing behind chunks is read as a
+    /// request (`requestArrived`).
     func bareLineArrived() { refusal = refusal ?? Refusal.bad("Lines of chunks end in CR LF.") }
 
     /// False: enough, close.
@@ -97,16 +97,16 @@ final class Exchange {
         return dropped <= Exchange.dropMax(bodyBytesMax)
     }
 
-    /// Nil: so many more bytes are taken, and counted.
+    /// Nil: the bytes are reserved.
     private func refusing(_ count: Int, _ held: HeldBodies) -> Response? {
         let bytes = request!.body.count + count
         if bytes > bodyBytesMax { return overflow }
-        return held.take(count, of: max(bytes, declaredBytes), for: holder)
+        return held.reserve(count, of: max(bytes, declaredBytes), for: holder)
     }
 
     /// The body is of no more use.
     func letGo(_ held: HeldBodies) {
-        held.letGo(request?.body.count ?? 0, of: holder)
+        held.release(request?.body.count ?? 0, of: holder)
         request?.body = []
     }
 }
@@ -191,7 +191,7 @@ let requestArrived:
         }
         if let gate = exchange.gate {
             // A connection that rested is asked for its headers again (libmicrohttpd 0.9.75): nothing of the body is here.
-            guard let admission = unsafe gate.taken(on: id(connection)) else { return .YES }
+            guard let admission = unsafe gate.value(on: id(connection)) else { return .YES }
             context.ended(gate)
             exchange.gate = nil
             unsafe context.connections.entered(.receiving, id(connection))
@@ -215,7 +215,7 @@ let requestArrived:
                 unsafe context.connections.entered(.handling, id(connection))
                 exchange.resting = context.handle(exchange.request!)
             }
-            guard let given = unsafe exchange.resting!.taken(on: id(connection)) else { return .YES }
+            guard let given = unsafe exchange.resting!.value(on: id(connection)) else { return .YES }
             response = given
         }
         let isLast = context.isStopping.load(ordering: .acquiring) || exchange.isInChunks

@@ -1,5 +1,5 @@
-/// Who asks, where proxies stand between: `X-Forwarded-For`, to which each proxy adds the address that it got the request from.
-/// Anybody may send the header, so it is read from the right, and only as far as a proxy of ours wrote it.
+/// The client's address behind proxies: `X-Forwarded-For`, to which each proxy appends the address that it saw. Clients may forge the
+/// header, so it is read from the right, and only as far as our own proxies wrote it.
 package enum Forwarded {
     /// - Parameters:
     ///   - peer: the connection's other end.
@@ -16,7 +16,7 @@ package enum Forwarded {
         return client
     }
 
-    /// Of the characters of IPv4 and IPv6 addresses; some proxies write other things, like `unknown`.
+    /// Only characters of IPv4 and IPv6 addresses; some proxies write other values, such as `unknown`.
     private static func isAddress(_ text: String) -> Bool {
         (2...45).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -18,7 +18,7 @@ final class HandlerThreads: Sendable {
 
     func run(_ work: @escaping @Sendable () -> Void) { waiting.put(work) }
 
-    /// Waits for what is at work and what waits. To be called once, when nothing is added any more.
+    /// Waits for running and queued work. Call once, when nothing is added any more.
     func stop() {
         waiting.close()
         for thread in threads { thread.stop() }

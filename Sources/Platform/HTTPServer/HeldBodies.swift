@@ -6,8 +6,8 @@ package enum BodyHolder: Hashable, Sendable {
     case account(String)
 }
 
-/// Bytes of the bodies that are being received or handled, of all clients and of each. The larger a body is, the more room it
-/// leaves to others: whoever fills what large ones may have keeps nobody from logging in or handing in a reading.
+/// Bytes of the bodies that are being received or handled, in all and per client. The larger a body is, the more room it must leave to
+/// others: whoever uses up the room of large bodies keeps nobody from logging in or sending a reading.
 package final class HeldBodies: Sendable {
     private struct State {
         var inAll = 0
@@ -19,9 +19,9 @@ package final class HeldBodies: Sendable {
 
     package init(_ limits: Limits) { self.limits = limits }
 
-    /// Nil: so many more bytes are taken, and counted until they are let go.
+    /// Nil: the bytes are reserved until they are released.
     /// - Parameter size: of the whole body, as far as it is known.
-    package func take(_ count: Int, of size: Int, for holder: BodyHolder) -> Response? {
+    package func reserve(_ count: Int, of size: Int, for holder: BodyHolder) -> Response? {
         let (inAllMax, ownMax) = (inAllMax(size), ownMax(holder))
         return state.withLock { state in
             let own = state.byHolder[holder, default: 0] + count
@@ -33,7 +33,7 @@ package final class HeldBodies: Sendable {
         }
     }
 
-    package func letGo(_ count: Int, of holder: BodyHolder) {
+    package func release(_ count: Int, of holder: BodyHolder) {
         guard count > 0 else { return }
         state.withLock { state in
             state.inAll -= count

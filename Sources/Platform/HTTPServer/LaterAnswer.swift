@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// An answer that is not there yet. Its request holds no thread while it waits; any thread may give it. Whoever hands one
-/// out gives it in bounded time: the server sets no limit.
+/// A response that comes later. Its request holds no thread while it waits; any thread may supply it. Whoever returns one supplies it in
+/// bounded time: the server sets no limit.
 package final class LaterAnswer: Sendable {
     private struct State {
         var response: Response?

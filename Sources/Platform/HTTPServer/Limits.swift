@@ -1,23 +1,23 @@
-/// What one server grants its clients.
+/// The limits of one server.
 package struct Limits: Sendable {
     /// Longer bodies get 413.
     package var bodyBytesMax = 1 << 20
     /// Other limits than that, of the paths that are named.
     package var bodyBytesMaxByPath: [String: Int] = [:]
-    /// Taken of anybody. Who sends more must be known first, where the server asks for that.
+    /// Accepted from everybody. Senders of more must be known first, where the server asks for that.
     package var smallBodyBytes = 64 << 10
     /// The same for paths at which callers say in the body who they are.
     package var strangersBytesMaxByPath: [String: Int] = [:]
     /// Bodies of all requests that are being received or handled; beyond it the next ones get 503. Many clients that each
     /// keep within their limit must not fill the memory.
     package var allBodiesBytesMax = 96 << 20
-    /// Of that, what bodies that are not small leave free.
+    /// Memory that bodies above the smallest size must leave free.
     package var roomForSmallBytes = 8 << 20
-    /// Of that, what bodies of more than `bodyBytesMax` leave free.
+    /// Memory that bodies above `bodyBytesMax` must leave free.
     package var roomForUsualBytes = 24 << 20
-    /// Of one client that nobody has been asked about; behind a proxy that is not trusted all clients are one. More gets 429.
+    /// Per client address before authentication; all clients behind an untrusted proxy count as one. More gets 429.
     package var bodiesPerAddressBytesMax = 4 << 20
-    /// Of somebody who is known: a film and something beside it.
+    /// Per account: a film and some more.
     package var bodiesPerAccountBytesMax = 34 << 20
     /// Request line and headers of one request; more gets 431 or 414.
     package var headerBytesMax = 16 << 10

@@ -17,7 +17,7 @@ package struct Request: Sendable {
     package var body: [UInt8]
     /// The client's address as this server sees it: a proxy's, when there is one in front. `?` when unknown.
     package var remote: String
-    /// What `{name}` segments of the router's pattern matched.
+    /// The values of `{name}` segments in the route's pattern.
     package var parameters: [String: String] = [:]
 
     package init(

@@ -1,6 +1,6 @@
 internal import Basics
 
-/// What goes back. `Server` adds Date, Content-Length and the security headers that are not set here.
+/// A response. `Server` adds Date, Content-Length and the security headers that are missing.
 package struct Response: Sendable {
     package var status: Int
     package var headers: [(name: String, value: String)]
@@ -37,17 +37,17 @@ package struct Response: Sendable {
         return response
     }
 
-    /// What it says is not known yet.
+    /// True while the content is not known yet.
     package var isLater: Bool { later != nil }
 
-    /// What `answer` is given, when it is.
+    /// A response that `answer` will supply.
     package static func later(_ answer: LaterAnswer) -> Response {
         var response = Response(500)
         response.later = answer
         return response
     }
 
-    /// What `make` makes of it: at once, or on the thread of whoever gives the response when that is.
+    /// Maps the response: at once, or later on the thread that supplies it.
     package func then(_ make: @escaping @Sendable (Response) -> Response) -> Response {
         guard let later else { return make(self) }
         let answer = LaterAnswer()

@@ -1,7 +1,8 @@
 internal import CMicrohttpd
 internal import Synchronization
 
-/// What another thread finds for a request: its answer, or whether its body is taken. The connection rests meanwhile.
+/// A value that another thread computes for a request: the response, or whether the body is accepted. The connection is suspended
+/// meanwhile.
 @safe
 final class Resting<Value: Sendable>: Sendable {
     private struct State {
@@ -25,7 +26,7 @@ final class Resting<Value: Sendable>: Sendable {
     // MARK: On the server's threads
 
     /// The value when it is there; else the connection rests until it is, and the library asks again.
-    func taken(on connection: UInt) -> Value? {
+    func value(on connection: UInt) -> Value? {
         state.withLock { state in
             if let value = state.value { return value }
             // Under the lock: whoever gives it next finds the connection suspended and wakes it.

@@ -17,10 +17,10 @@ package final class Server: @unchecked Sendable {
     /// The port that is listened on.
     package let port: UInt16
 
-    /// Of the library: they do nothing that waits.
+    /// Of libmicrohttpd; they never block.
     private static let ioThreads = 2
     private static let lastAnswersMs: Int64 = 500
-    /// How often it is looked who is late.
+    /// The interval at which late connections are looked for.
     private static let cutMs = 100
 
     /// Starts.
@@ -83,8 +83,8 @@ package final class Server: @unchecked Sendable {
         context.endStreams()
         context.endLaters()
         _ = unsafe MHD_quiesce_daemon(daemon)
-        // Open but unserved it would let clients hang. It is closed only when the library's threads are gone: each of them
-        // takes it out of its own set, and the library ends the process when it is not there any more.
+        // Left open but unserved it would let clients hang. Closed only when the library's threads are gone: each of them removes it from
+        // its own set, and the library aborts the process when it is missing.
         _ = shutdown(listener, Int32(SHUT_RDWR))
         let deadlineMs = Connections.nowMs() + Int64(graceMs)
         // Connections that rest never end by themselves: only requests count.

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What the callbacks of one server share.
+/// State that the callbacks of one server share.
 final class ServerContext: Sendable {
     /// The last one is in use. The others stay as long as the server: sessions under way may need them, and a renewal
     /// is a few kilobytes every few weeks.
@@ -14,7 +14,7 @@ final class ServerContext: Sendable {
     private let streams = Mutex<(open: [ObjectIdentifier: BodyStream], isOver: Bool)>(([:], false))
     /// Answers that handlers promised.
     private let laters = Mutex<(open: [ObjectIdentifier: LaterAnswer], isOver: Bool)>(([:], false))
-    /// What ends the waits of requests whose answer, or admission, is not there yet.
+    /// Ends the waits of requests whose response or admission is pending.
     private let resting = Mutex<(open: [ObjectIdentifier: @Sendable () -> Void], isOver: Bool)>(([:], false))
     let handlers: HandlerThreads
     let refused: @Sendable (_ why: String, _ address: String) -> Void
@@ -58,7 +58,7 @@ final class ServerContext: Sendable {
         return rest
     }
 
-    /// Asks who sends a body that is not small: a question to a database, for a thread that may wait. Nil: nobody is asked.
+    /// Asks who sends a large body: a query, so it needs a thread that may wait. Nil: the server does not ask.
     func admission(of request: Request) -> Resting<Admission>? {
         guard let admit else { return nil }
         let rest = Resting<Admission>()
@@ -134,7 +134,7 @@ final class ServerContext: Sendable {
         for stream in open { stream.end() }
     }
 
-    /// What a new connection shows; nil over plain HTTP.
+    /// The certificate for new connections; nil over plain HTTP.
     var currentCredentials: Credentials? { credentials.withLock { $0.all.last } }
 
     static func of(_ pointer: UnsafeMutableRawPointer) -> ServerContext {

@@ -1,4 +1,4 @@
-/// What a client calls itself in the header User-Agent (RFC 9110, 10.1.5), as people know it.
+/// The client's name for people, from the header User-Agent (RFC 9110, 10.1.5).
 package enum UserAgent {
     /// The first that is found: later ones call themselves as earlier ones do, too.
     private static let programs = [
@@ -11,7 +11,7 @@ package enum UserAgent {
         ("Mac OS X", "macOS"), ("Macintosh", "macOS"), ("Linux", "Linux"),
     ]
 
-    /// `Chrome on Android`; of who is not known the first name: `curl`. Empty: it says none.
+    /// `Chrome on Android`; of unknown agents the first name: `curl`. Empty: the header is missing.
     package static func name(_ text: String) -> String {
         func found(_ names: [(mark: String, name: String)]) -> String? { names.first { text.contains($0.mark) }?.name }
         let program = found(programs) ?? first(text)

@@ -19,7 +19,7 @@ public struct KnownTopic: Sendable {
     public let inStep: Int
 }
 
-/// What decides where a topic's records go, and whether it is the topic that was read.
+/// Everything that determines where a topic's records go, and whether it is still the topic that was read.
 public struct TopicIdentity: Equatable, Sendable {
     public let partitions: Int32
     /// A topic that is made anew has another one; nil: the broker or our librdkafka does not tell it.
@@ -49,12 +49,12 @@ public final class Admin {
     }
 
     public func cluster(timeoutMs: Int32) throws -> Cluster {
-        // Whoever asks again and again, such as for /readyz, takes up renewed certificates.
+        // Repeated callers such as /readyz pick up renewed certificates.
         if handle.isOutdated() { handle = try unsafe Handle(RD_KAFKA_PRODUCER, settings, []) }
         return try handle.cluster(nil, timeoutMs: timeoutMs)
     }
 
-    /// What decides of these topics, of those that are there.
+    /// The identities of the topics that exist.
     public func identities(of topics: [String], timeoutMs: Int32) throws -> [String: TopicIdentity] {
         try handle.identities(of: topics, isMember: false, timeoutMs: timeoutMs)
     }

@@ -1,7 +1,7 @@
 internal import CRdkafka
 internal import Dispatch
 
-/// What the consumer group or the broker decided since the last poll.
+/// A change by the consumer group or the broker since the last poll.
 public enum AssignmentChange: Sendable {
     /// These partitions are ours from now on; nothing of them is read before `add` says from where.
     case assigned([TopicPartition])
@@ -24,8 +24,8 @@ public struct PartitionLog: Sendable {
 
 /// A member of a consumer group, or (without `subscribe`) a plain reader. One thread polls it.
 ///
-/// Offsets committed to the broker are for lag tools only: where to begin is told by `add`. Rebalances are cooperative:
-/// partitions that stay go on meanwhile.
+/// Offsets committed to the broker are for lag tools only: `add` sets where to begin. Rebalances are cooperative: partitions that stay are
+/// not interrupted.
 @safe
 public final class Consumer {
     private let handle: Handle
@@ -67,8 +67,8 @@ public final class Consumer {
                     context.changes.append(.assigned(partitions))
                     return
                 }
-                // A revocation is answered at once, here: closing waits for the answer, too. What was read and not
-                // written is the new owner's to read again. Only what was begun can be taken away.
+                // A revocation is answered here at once, because closing waits for the answer, too. Records read and not written are read
+                // again by the new owner. Only partitions that were started can be revoked.
                 let begun = partitions.filter { context.reading.contains($0) }
                 context.reading.subtract(begun)
                 let list = unsafe PartitionList.make(begun.map { ($0, nil) }, context.names)
@@ -86,7 +86,7 @@ public final class Consumer {
     /// Longer than a member that says nothing stays in the group there is no use in leaving it.
     private static let leaveS = 10
 
-    /// Of the thread that leaves the group.
+    /// For the thread that leaves the group.
     @safe private struct Leaving: @unchecked Sendable { let client: OpaquePointer }
 
     deinit {
@@ -98,7 +98,7 @@ public final class Consumer {
             unsafe rd_kafka_consumer_close(leaving.client)
             left.signal()
         }
-        // To destroy it amid its first join would abort the process; it has left the group, and lives on the same.
+        // Destroying it amid its first join would abort the process; it has left the group and keeps running.
         let hasLeft = left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success
         if hasLeft, !handle.context.join.isUnderWay { unsafe kept.release() }
     }
@@ -131,8 +131,7 @@ public final class Consumer {
         try unsafe check(rd_kafka_incremental_unassign(handle.client, list), "stopping to read")
     }
 
-    /// Stops and restarts the flow of partitions whose lane cannot keep up. What was fetched and not polled is fetched
-    /// again.
+    /// Pauses and resumes partitions whose lane cannot keep up. Records fetched and not polled are fetched again.
     public func pause(_ partitions: [TopicPartition]) throws { try unsafe flow(partitions, rd_kafka_pause_partitions) }
     public func resume(_ partitions: [TopicPartition]) throws {
         try unsafe flow(partitions, rd_kafka_resume_partitions)
@@ -149,8 +148,8 @@ public final class Consumer {
         try check(unsafe call(handle.client, list), "pausing or resuming partitions")
     }
 
-    /// What ended this client for good (another member with the same static id, for one); nil while it works. After it
-    /// nothing is polled any more.
+    /// Why this client stopped for good (for example another member with the same static id); nil while it works. Nothing is polled after
+    /// it.
     public var fatalError: String? {
         var reason = [CChar](repeating: 0, count: 512)
         guard unsafe rd_kafka_fatal_error(handle.client, &reason, reason.count) != RD_KAFKA_RESP_ERR_NO_ERROR else {
@@ -166,10 +165,10 @@ public final class Consumer {
     /// Whether the group is about to give this member its first partitions: not the time to make another client.
     public var isJoining: Bool { handle.context.join.isWorthWaiting }
 
-    /// Whether the group has taken everything away from this member, who does not know it yet.
+    /// Whether the group has revoked everything from this member, which does not know it yet.
     public var isAssignmentLost: Bool { unsafe rd_kafka_assignment_lost(handle.client) != 0 }
 
-    /// Messages as they come: waits for the first, then takes what is there without waiting.
+    /// Messages as they come: waits for the first, then returns all that are available.
     public func poll(timeoutMs: Int32) throws -> MessageBatch { try poll(timeoutMs: timeoutMs, into: 1) { _ in 0 }[0] }
 
     /// The same, into `count` batches: `place` tells which one a partition's messages go to.
@@ -183,7 +182,7 @@ public final class Consumer {
             pendingFailure = nil
             throw failure
         }
-        // What a class holds is checked at each access: these are made batches of at the end.
+        // Local, because access to class members is checked each time; batches are made from it at the end.
         var gathered = unsafe [[UnsafeMutablePointer<rd_kafka_message_t>]](repeating: [], count: count)
         var runs = [[(partition: TopicPartition, first: Int)]](repeating: [], count: count)
         var (wait, taken) = (timeoutMs, 0)
@@ -220,7 +219,7 @@ public final class Consumer {
         return name
     }
 
-    /// What the group decided during the last poll, in order. Must be handled before the next one.
+    /// The group's changes during the last poll, in order. Handle them before the next one.
     public func takeChanges() -> [AssignmentChange] {
         defer { handle.context.changes = [] }
         return handle.context.changes
@@ -293,12 +292,12 @@ public final class Consumer {
         return logs
     }
 
-    /// In the place of a time: the first offset that is there (ListOffsets in the protocol).
+    /// A special time: the first available offset (ListOffsets in the protocol).
     private static let earliest: Int64 = -2
     private static let latest: Int64 = -1
 
-    /// The first offset of each partition that was pushed at this time or later; nil where there is none. A partition whose
-    /// broker does not answer is left out.
+    /// The first offset of each partition pushed at this time or later; nil where there is none. A partition whose broker does not answer
+    /// is left out.
     public func offsets(
         of partitions: [TopicPartition], fromMs ms: Int64, timeoutMs: Int32
     ) throws -> [TopicPartition: Int64?] {
@@ -318,7 +317,7 @@ public final class Consumer {
         return offsets
     }
 
-    /// What decides of these topics, of those that are there.
+    /// The identities of the topics that exist.
     public func identities(of topics: Set<String>, timeoutMs: Int32) throws -> [String: TopicIdentity] {
         try handle.identities(of: topics.sorted(), isMember: true, timeoutMs: timeoutMs)
     }

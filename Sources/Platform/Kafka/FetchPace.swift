@@ -3,9 +3,9 @@ internal import Glibc
 
 /// Keeps a consumer from asking without a pause where next to nothing comes.
 ///
-/// A broker is told to wait `fetch.wait.max.ms` for records. The embedded one answers at once, with nothing, and librdkafka asks
-/// again at once: two thirds of a core here and half of one there while nobody drives. A broker that keeps to the protocol is
-/// slowed down only where records trickle, and then what comes meanwhile comes together.
+/// Brokers should wait `fetch.wait.max.ms` for records. The embedded one answers at once, with nothing, and librdkafka asks again at once:
+/// two thirds of a core here and half of one there while nobody drives. A broker that keeps to the protocol is slowed down only where
+/// records trickle, and then they arrive in batches.
 enum FetchPace {
     private static let fetch: Int16 = 1
     /// A fuller answer, or one that was waited for, is followed by the next question at once.

@@ -2,7 +2,7 @@ internal import CRdkafka
 internal import Synchronization
 internal import Telemetry
 
-/// How far a consumer's first join of its group is.
+/// The state of a consumer's first join of its group.
 ///
 /// librdkafka before 2.3.0 aborts the process when a client is destroyed after the group took it in and before its first
 /// assignment (its change log, #4381). The answer to the join is seen by an interceptor, on the thread of the connection.
@@ -10,14 +10,14 @@ final class GroupJoin: Sendable {
     private static let joinGroup: Int16 = 11
     private static let mended: Int32 = 0x0203_00FF
 
-    /// So long another client waits for it: whoever is not let in any more never gets an assignment.
+    /// Another client waits this long for it: one that is no longer admitted never gets an assignment.
     private static let waitMs: Int64 = 10_000
 
     /// When the group took it in; 0: not yet.
     private let takenMs = Atomic<Int64>(0)
     private let hasPartitions = Atomic<Bool>(false)
 
-    /// Also when the group gave none: the assignor has made its state then.
+    /// True also when the group gave no partition: the assignor has made its state then.
     var isAssigned: Bool {
         get { hasPartitions.load(ordering: .acquiring) }
         set { hasPartitions.store(newValue, ordering: .releasing) }

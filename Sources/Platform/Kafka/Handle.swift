@@ -7,10 +7,10 @@ public struct KafkaSettings: Sendable {
     public var brokers: String
     public var clientID: String
     public var extra: [String: String]
-    /// What the names of our topics and groups begin with on the brokers, so that two installations can share them.
+    /// The prefix of our topics and groups on the brokers, so that two installations can share them.
     public var names = TopicNames()
     public var security = KafkaSecurity()
-    /// Where librdkafka's own lines go; the level is syslog's (3 error, 4 warning, 6 info).
+    /// Receives librdkafka's own lines; the level is syslog's (3 error, 4 warning, 6 info).
     public var log: @Sendable (_ level: Int, _ line: String) -> Void = { _, _ in }
 
     public init(brokers: String, clientID: String, extra: [String: String] = [:]) {
@@ -33,9 +33,8 @@ public struct TopicNames: Sendable {
     }
 }
 
-/// What C callbacks find behind their opaque pointer. librdkafka calls them from inside our own poll calls, on the
-/// thread that polls, but for the log, the looks at certificates and the group's answers, which its threads do: `log`, `trouble` and
-/// `join` are Sendable.
+/// The context behind the opaque pointer of C callbacks. librdkafka calls them inside our poll calls, on the polling thread; only the log,
+/// certificate checks and group answers come from its own threads, so `log`, `trouble` and `join` are Sendable.
 final class CallbackContext {
     let log: @Sendable (Int, String) -> Void
     let names: TopicNames
@@ -44,10 +43,10 @@ final class CallbackContext {
     var delivered = 0
     var failed = 0
     var firstFailure: KafkaError?
-    /// Of records that carry a tag.
+    /// For records with a tag.
     var deliveries: [Delivery] = []
     var changes: [AssignmentChange] = []
-    /// How far a consumer's first join is.
+    /// The state of a consumer's first join.
     let join = GroupJoin()
     /// Partitions that a consumer reads.
     var reading: Set<TopicPartition> = []
@@ -59,7 +58,7 @@ final class CallbackContext {
         if let ours = trouble.read(line) { log(min(level, 4), ours) } else { log(level, line) }
     }
 
-    /// With why brokers are not reached, if that is known.
+    /// Adds why brokers are not reached, if that is known.
     func error(_ code: rd_kafka_resp_err_t, _ doing: String, detail: String? = nil) -> KafkaError {
         KafkaError(code, doing, detail: detail, trouble: trouble.latest)
     }
@@ -85,7 +84,7 @@ final class Handle {
     ) throws {
         self.context = context ?? CallbackContext(settings)
         self.settings = settings
-        // Before they are read: what comes meanwhile is newer.
+        // Before they are read, so that later changes count as newer.
         renewal = Renewal(settings.security.files, nowMs: Clock.steadyMs())
         let all = [("bootstrap.servers", settings.brokers), ("client.id", settings.clientID)] + properties
         let secured = try settings.security.properties()
@@ -118,8 +117,8 @@ final class Handle {
         unsafe client = made
     }
 
-    /// OpenSSL decides; this only learns why it said no, which librdkafka does not tell. librdkafka takes what is returned for the
-    /// decision: nothing that OpenSSL found fault with may become 1.
+    /// OpenSSL decides; this only records its reason, which librdkafka does not report. librdkafka takes the returned value for the
+    /// decision: a certificate that OpenSSL rejected must never become 1.
     private static func watchCertificates(_ conf: OpaquePointer) {
         _ = unsafe rd_kafka_conf_set_ssl_cert_verify_cb(conf) { _, _, _, fault, _, _, _, words, size, opaque in
             guard let fault = unsafe fault else { return 0 }
@@ -150,7 +149,7 @@ final class Handle {
         }
     }
 
-    /// In librdkafka's words properties have its names.
+    /// librdkafka's messages use its own property names.
     private static func named(_ text: String) -> String {
         let names = [
             ("ssl.ca.location", "kafka.ca_file"), ("ssl.certificate.location", "kafka.certificate_file"),
@@ -177,7 +176,7 @@ final class Handle {
         try cluster(topic, timeoutMs: timeoutMs).topics.mapValues(\.partitions)
     }
 
-    /// What decides of these topics, of those that are there.
+    /// The identities of the topics that exist.
     ///
     /// - Parameter isMember: asked one by one, for an answer about all topics makes a member of a group look whether it has to join again.
     ///   Others ask for all: a broker may make a topic that is asked for by name, where a consumer does not forbid it.

@@ -1,6 +1,5 @@
 internal import CRdkafka
 
-/// A partition of a topic.
 public struct TopicPartition: Hashable, Sendable, CustomStringConvertible {
     public let topic: String
     public let partition: Int32
@@ -13,11 +12,11 @@ func text(_ buffer: [CChar]) -> String {
     String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// What went wrong at or on the way to a broker.
+/// An error of a broker or on the way to it.
 public struct KafkaError: Error, Sendable, CustomStringConvertible {
     /// librdkafka's error code; negative codes are its own, positive ones the broker's.
     public let code: Int32
-    /// What was being done, to which thing.
+    /// The operation and its object.
     public let doing: String
     public let message: String
     /// Why brokers are not reached, where that is known; nil: it is not.
@@ -36,7 +35,7 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(doing): \(message)" + (advice.map { ". \($0)" } ?? "") }
 
-    /// The broker refuses this record for what it is: it will do so again, and takes others.
+    /// The broker refuses this very record: it would do so again, and accepts others.
     public var isAboutRecord: Bool {
         [
             RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_INVALID_MSG, RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE,

@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// How a client shows who it is, and by what it believes the brokers. The host's name in their certificate is always looked at.
-/// Files are read whenever a client is made.
+/// How a client authenticates, and how it verifies the brokers. The host name in their certificate is always checked. Files are read
+/// whenever a client is made.
 public struct KafkaSecurity: Sendable {
     public enum Secret: Sendable {
         case text(String)
@@ -46,7 +46,7 @@ public struct KafkaSecurity: Sendable {
         return all
     }
 
-    /// What can be renewed in its place.
+    /// The files whose content can be renewed in place.
     var files: [String] {
         var all = isTLS ? [rootsFile, certificateFile, keyFile] : []
         for secret in [isTLS ? keyPassword : nil, isSASL ? password : nil] {
@@ -97,7 +97,7 @@ struct Renewal {
     private let files: [String]
     private let made: [Stamp]
     private var lookedMs: Int64
-    /// Of a renewal that could not be used: only half of it may be there yet.
+    /// A renewal that failed to load: it may be half written.
     private var unusable: [Stamp]?
     private(set) var isDue = false
 
@@ -116,7 +116,7 @@ struct Renewal {
         return isDue
     }
 
-    /// Of what a link leads to. A file that is not there has one, too: all zero.
+    /// Of the link's target. A missing file has one, too: all zeros.
     private static func stamp(_ path: String) -> Stamp {
         var found = stat()
         guard unsafe stat(path, &found) == 0 else { return Stamp() }

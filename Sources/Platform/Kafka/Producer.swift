@@ -1,12 +1,12 @@
 internal import CRdkafka
 internal import Telemetry
 
-/// What became of a record that was produced with a tag.
+/// The result of producing a record with a tag.
 public struct Delivery: Sendable {
     public let tag: Int
     /// Nil: the broker has acknowledged it.
     public let failure: KafkaError?
-    /// Where it stands on the log, once it is acknowledged.
+    /// Its position on the log, once acknowledged.
     public let partition: Int32
     public let offset: Int64
 }
@@ -16,7 +16,7 @@ public struct Delivery: Sendable {
 /// Its queue is bounded by records and bytes; a full one makes `produce` wait as long as anything moves.
 @safe
 public final class Producer {
-    /// How a producer weighs delay against size, and what it does when the broker is away.
+    /// How a producer trades delay for size, and its limits while the broker is away.
     public struct Tuning: Sendable {
         /// How long a record waits for company.
         public var lingerMs: Int
@@ -34,13 +34,15 @@ public final class Producer {
     private static let queueWaitMsMax = 60_000
     private static let queueMessagesMax = 100_000
     private static let queueKiBMax = 65_536
-    /// So long a client whose files were renewed may acknowledge nothing; then what it owes has failed, and is its owner's to send again.
+    /// How long a client with renewed files may go without an acknowledgement; then its records count as failed, and their owner sends
+    /// them again.
     private static let renewMs: Int64 = 5_000
 
     private let settings: KafkaSettings
     private let tuning: Tuning
     private var handle: Handle
-    /// Since when a client with renewed files waits for what the old one still owes, and what that had delivered then.
+    /// Since when a client with renewed files has waited for the old one's outstanding records, and the count that had been delivered
+    /// then.
     private var renewing: (sinceMs: Int64, delivered: Int)?
     /// Records that `produce` has taken.
     public private(set) var queued = 0
@@ -79,7 +81,7 @@ public final class Producer {
 
     /// librdkafka reads certificates when a client is made and never again. Between records another client takes this one's place;
     /// its counts and its deliveries go on.
-    private func takeUpRenewed() {
+    private func adoptRenewedSettings() {
         guard handle.isOutdated() else { return }
         if underWay == 0 {
             do {
@@ -116,7 +118,7 @@ public final class Producer {
         }
     }
 
-    /// Which record it was, for a message: topic and key, never the value.
+    /// Names a record in messages: topic and key, never the value.
     private static func record(_ message: UnsafePointer<rd_kafka_message_t>) -> String {
         let topic = unsafe message.pointee.rkt.map { unsafe String(cString: rd_kafka_topic_name($0)) } ?? "a topic"
         guard let key = unsafe message.pointee.key, unsafe message.pointee.key_len > 0 else {
@@ -141,7 +143,7 @@ public final class Producer {
         topic: String, partition: Int32?, key: [UInt8], value: [UInt8], timestampMs: Int64?,
         header: (name: String, value: String)? = nil, tag: Int? = nil
     ) throws {
-        takeUpRenewed()
+        adoptRenewedSettings()
         var (waitedMs, seen) = (0, handle.context.delivered)
         while true {
             let code = send(topic, partition, key, value, timestampMs, header, tag)
@@ -223,10 +225,10 @@ public final class Producer {
         return unsafe fields
     }
 
-    /// What became of tagged records since the last call; waits for the first of them.
+    /// Results of tagged records since the last call; waits for the first.
     public func deliveries(timeoutMs: Int32) -> [Delivery] {
         unsafe rd_kafka_poll(handle.client, handle.context.deliveries.isEmpty ? timeoutMs : 0)
-        takeUpRenewed()
+        adoptRenewedSettings()
         defer { handle.context.deliveries = [] }
         return handle.context.deliveries
     }
@@ -258,7 +260,7 @@ public final class Producer {
 
     /// Partitions by topic. Asks for all of them: a broker may make a topic that is asked for by name.
     public func topics(timeoutMs: Int32) throws -> [String: Int32] {
-        takeUpRenewed()
+        adoptRenewedSettings()
         return try handle.partitions(of: nil, timeoutMs: timeoutMs)
     }
 }

@@ -2,17 +2,17 @@ internal import CRdkafka
 internal import Synchronization
 internal import Telemetry
 
-/// Why brokers are not reached: what librdkafka's lines and certificate checks say, in words that name the setting to correct.
-/// Its threads write here, whoever meets an error reads.
+/// Why brokers are not reached: librdkafka's lines and certificate checks, explained by the setting to correct. Its threads write, readers
+/// of an error read.
 package final class Trouble: Sendable {
     private struct State {
         var text = ""
         var atMs: Int64 = 0
-        /// What OpenSSL found at the last certificate that it did not believe.
+        /// OpenSSL's result for the last rejected certificate.
         var certificate = ""
     }
 
-    /// What is older is not said of an error any more. A client that is refused tries again within 10 s.
+    /// Older findings explain no error. A refused client tries again within 10 s.
     private static let freshMs: Int64 = 25_000
 
     private let state = Mutex(State())
@@ -24,14 +24,14 @@ package final class Trouble: Sendable {
 
     func clear() { state.withLock { $0.text = "" } }
 
-    /// What the certificate is not believed for, from OpenSSL's number (openssl/x509_vfy.h); for librdkafka's own line, too.
+    /// Why the certificate is rejected, from OpenSSL's code (openssl/x509_vfy.h); also for librdkafka's own line.
     func certificateRefused(_ code: Int32) -> String {
         let why = Trouble.certificate(code)
         state.withLock { $0.certificate = why }
         return why
     }
 
-    /// Takes up what a line of librdkafka's says of a connection that failed; nil: nothing that has words of ours.
+    /// Reads librdkafka's line about a failed connection; nil: we have no explanation.
     func read(_ line: String) -> String? {
         let certificate = state.withLock { $0.certificate }
         guard let text = Trouble.text(line, certificate: certificate, librdkafka: rd_kafka_version()) else {
@@ -54,7 +54,7 @@ package final class Trouble: Sendable {
         }
     }
 
-    /// What a line says: `…: ssl://broker-1:9093/bootstrap: SSL handshake failed: …`. Nil: nothing that has words of ours.
+    /// The explanation of a line such as `…: ssl://broker-1:9093/bootstrap: SSL handshake failed: …`. Nil: we have none.
     package static func text(_ line: String, certificate: String, librdkafka version: Int32) -> String? {
         guard let meaning = meanings.first(where: { line.contains($0.0) })?.1 ?? hungUp(line) else { return nil }
         let broker = line.broker ?? "a broker"
@@ -77,7 +77,7 @@ package final class Trouble: Sendable {
 
     private enum Meaning { case certificate, login, says(String) }
 
-    /// What a line holds, and what it means: lines of librdkafka 2.0.2 to 2.16 with OpenSSL 3.
+    /// Fragments of lines and their meanings, for librdkafka 2.0.2 to 2.16 with OpenSSL 3.
     private static let meanings: [(String, Meaning)] = [
         ("certificate verify failed", .certificate),
         ("SASL authentication error", .login),
@@ -130,7 +130,7 @@ package final class Trouble: Sendable {
 }
 
 extension String {
-    /// What stands behind the last of a text, up to librdkafka's ` (after 5ms in state …)`.
+    /// The text after the last occurrence, up to librdkafka's ` (after 5ms in state …)`.
     fileprivate func behind(_ text: String) -> Substring? {
         guard let start = ranges(of: text).last?.upperBound else { return nil }
         let rest = self[start...]

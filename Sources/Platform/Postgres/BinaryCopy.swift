@@ -1,7 +1,7 @@
 /// Rows in the binary format of COPY (PostgreSQL manual, COPY, "Binary Format"). The width of each integer must be its
 /// column's: the server takes an `int8` for an `integer` column as a damaged file.
 package struct BinaryCopy: Sendable {
-    /// What to send; ends with the trailer after `finish`.
+    /// Bytes to send; they end with the trailer after `finish`.
     package private(set) var bytes: [UInt8]
     package private(set) var rowCount = 0
     private var fieldsLeft = 0
@@ -32,7 +32,7 @@ package struct BinaryCopy: Sendable {
     }
 
     package mutating func null() {
-        takeField()
+        countField()
         Field.append(Int32(-1), to: &bytes)
     }
 
@@ -58,13 +58,13 @@ package struct BinaryCopy: Sendable {
     /// Also for varchar and enums. The server refuses a whole COPY that holds a NUL in a text: what comes from outside
     /// must have been checked for it.
     package mutating func text(_ value: String) {
-        takeField()
+        countField()
         Field.append(Int32(value.utf8.count), to: &bytes)
         bytes += value.utf8
     }
 
     package mutating func bytea(_ value: [UInt8]) {
-        takeField()
+        countField()
         Field.append(Int32(value.count), to: &bytes)
         bytes += value
     }
@@ -72,14 +72,14 @@ package struct BinaryCopy: Sendable {
     /// Text that is already UTF-8. Precondition: it is.
     package mutating func text(utf8: ArraySlice<UInt8>) { bytea(utf8) }
     package mutating func bytea(_ value: ArraySlice<UInt8>) {
-        takeField()
+        countField()
         Field.append(Int32(value.count), to: &bytes)
         bytes += value
     }
 
     /// `jsonb`, from its text.
     package mutating func jsonb(_ text: String) {
-        takeField()
+        countField()
         Field.append(Int32(text.utf8.count + 1), to: &bytes)
         bytes.append(1)  // the only version of jsonb's wire form (jsonb_recv)
         bytes += text.utf8
@@ -103,7 +103,7 @@ package struct BinaryCopy: Sendable {
     mutating func sent() { bytes.removeAll(keepingCapacity: true) }
 
     private mutating func array<T>(_ type: UInt32, _ values: [T], _ element: (T) -> [UInt8]) {
-        takeField()
+        countField()
         let at = bytes.count
         Field.append(Int32(0), to: &bytes)
         Field.appendArray(type, values, to: &bytes, element)
@@ -113,13 +113,13 @@ package struct BinaryCopy: Sendable {
 
     @inline(__always)
     private mutating func fixed<T: FixedWidthInteger>(_ value: T) {
-        takeField()
+        countField()
         Field.append(Int32(T.bitWidth / 8), to: &bytes)
         Field.append(value, to: &bytes)
     }
 
     @inline(__always)
-    private mutating func takeField() {
+    private mutating func countField() {
         precondition(fieldsLeft > 0, "the row has all its columns")
         fieldsLeft -= 1
     }

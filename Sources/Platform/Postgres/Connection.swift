@@ -43,7 +43,7 @@ package final class Connection {
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Where the server is reached, by a name or the folder of its socket, and which database of it this is.
+    /// The server, by name or socket folder, and the database.
     package var place: (host: String, port: String, database: String) {
         func text(_ found: UnsafeMutablePointer<CChar>?) -> String {
             if let found = unsafe found { unsafe String(cString: found) } else { "" }
@@ -57,7 +57,7 @@ package final class Connection {
     /// Notes what was made for this session only. False: it was noted before.
     package func remember(_ name: String) -> Bool { remembered.insert(name).inserted }
 
-    /// What libpq knows without asking: false after a statement found the connection gone.
+    /// libpq's view, without a round trip: false after a statement found the connection lost.
     package var isOpen: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
 
     /// Whether `BEGIN` was sent and neither `COMMIT` nor `ROLLBACK`.
@@ -66,7 +66,7 @@ package final class Connection {
         return status == PQTRANS_INTRANS || status == PQTRANS_INERROR || status == PQTRANS_ACTIVE
     }
 
-    /// What the server keeps of a password (SCRAM-SHA-256, RFC 5803), so that the password itself never goes there.
+    /// The stored form of a password (SCRAM-SHA-256, RFC 5803); the password itself is never sent.
     package func passwordVerifier(_ password: String, of login: String) throws -> String {
         guard let verifier = unsafe PQencryptPasswordConn(handle, password, login, "scram-sha-256") else {
             throw unsafe PostgresError.usage(PostgresError.text(PQerrorMessage(handle)))

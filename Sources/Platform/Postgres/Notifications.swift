@@ -1,7 +1,7 @@
 internal import CLibpq
 internal import Glibc
 
-/// What `NOTIFY` told a session that listens.
+/// A notification for a session that listens.
 package struct Notification: Equatable, Sendable {
     package let channel: String
     package let payload: String
@@ -19,18 +19,18 @@ extension Connection {
     /// Waits for notifications of the channels that this session listens to, at most `timeoutMs`; empty when there was
     /// none. Those that came during other statements are handed out first, without waiting.
     ///
-    /// Also a cheap look whether the session is still there: with 0 it asks nothing of the server.
+    /// Also a cheap check that the session is alive: with 0 it sends nothing to the server.
     /// - Throws: `PostgresError` when the connection is lost.
     package func notifications(timeoutMs: Int32) throws -> [Notification] {
-        var taken = try takeNotifications()
+        var taken = try drainNotifications()
         guard taken.isEmpty, timeoutMs > 0 else { return taken }
         var socket = pollfd(fd: unsafe PQsocket(handle), events: Int16(POLLIN), revents: 0)
         // A signal ends the wait early: the caller looks at its own flag and comes again.
-        if unsafe poll(&socket, 1, timeoutMs) > 0 { taken = try takeNotifications() }
+        if unsafe poll(&socket, 1, timeoutMs) > 0 { taken = try drainNotifications() }
         return taken
     }
 
-    private func takeNotifications() throws -> [Notification] {
+    private func drainNotifications() throws -> [Notification] {
         guard unsafe PQconsumeInput(handle) == 1, isOpen else {
             throw PostgresError(
                 sqlState: "", message: unsafe PostgresError.text(PQerrorMessage(handle)), isConnectionLost: true)

@@ -1,7 +1,7 @@
 internal import CLibpq
 
-/// What went wrong between us and PostgreSQL, and what to do about it. Holds no values: the server quotes them in some
-/// of its texts, and those parts are taken out here.
+/// An error of PostgreSQL or on the way to it, and what to do. Contains no values: the server quotes them in some messages, and those
+/// parts are removed here.
 package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// insufficient_privilege
     package static let noRight = "42501"
@@ -11,7 +11,7 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
     /// Five characters, SQL standard and PostgreSQL's appendix A. Empty when the failure has none: no server answered.
     package let sqlState: String
     package let message: String
-    /// Which key, row or limit, without its value.
+    /// The key, row or limit, without its value.
     package let detail: String?
     /// Where: function, COPY line and column.
     package let context: String?
@@ -65,12 +65,11 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible {
 /// Takes values out of the server's texts. See PostgreSQL's errdetail calls: values come in quotes after a colon, after
 /// `)=(`, or as a whole row.
 package enum Withheld {
-    /// Classes 22 (bad data) and 23 (constraint): the classes whose texts repeat what was sent.
+    /// Classes 22 (bad data) and 23 (constraint), whose texts repeat the values sent.
     static func isAboutData(_ sqlState: String) -> Bool { sqlState.hasPrefix("22") || sqlState.hasPrefix("23") }
 
     package static func message(_ text: String, _ sqlState: String) -> String {
-        // Class 22 quotes the value itself, before or after the rule: keep what stands outside the quotes. Class 23
-        // quotes names only.
+        // Class 22 quotes the value itself, before or after the rule: keep the text outside the quotes. Class 23 quotes names only.
         sqlState.hasPrefix("22") ? withoutQuoted(text) : text
     }
 
@@ -117,8 +116,8 @@ enum Advice {
         "08P01": "Server and client do not understand each other: is this port really PostgreSQL's?",
     ]
 
-    /// libpq gives no code for what happens before a session exists. Its own texts are English as long as nobody calls
-    /// setlocale; a server set to another language gets the general advice.
+    /// libpq has no code for failures before a session exists. Its own texts are English as long as nobody calls setlocale; a server set
+    /// to another language gets the general advice.
     static func forText(_ text: String) -> String {
         let table = [
             ("Connection refused", "Start the server or correct host and port in the connection settings"),

@@ -19,7 +19,7 @@ package final class Rows: RandomAccessCollection {
         let names = (0..<width).map { unsafe String(cString: PQfname(result, $0)) }
         columns = names
         types = (0..<width).map { unsafe PQftype(result, $0) }
-        // Of two columns with one name the first is found.
+        // Of two columns with one name the first wins.
         indices = Dictionary(zip(names, names.indices)) { first, _ in first }
         rowsChanged = unsafe Connection.rowsChanged(result)
     }

@@ -1,6 +1,6 @@
 extension Connection {
-    /// A session of a role that runs for good. A statement that waits for a lock, or runs, for longer than this fails, and its
-    /// thread goes on: nobody with a login of their own can make a server stand still. `SET LOCAL` gives a statement more.
+    /// A session of a long-running process. A statement that waits for a lock, or runs, longer than this fails, and the thread goes on:
+    /// nobody with a login of their own can bring a server to a halt. `SET LOCAL` gives a statement more.
     package static func ofService(
         conninfo: String, connectTimeoutS: Int = 10, applicationName: String = "drover", lockS: Int = 10,
         statementS: Int = 60

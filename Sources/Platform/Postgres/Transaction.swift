@@ -33,7 +33,7 @@ extension Connection {
 
         guard unsafe PQresultStatus(result) == PGRES_COMMAND_OK else {
             var error = unsafe PostgresError.of(result, on: handle)
-            // With a SQLSTATE of its own (deferred constraint, serialization) the server has said that it did not.
+            // With a SQLSTATE (deferred constraint, serialization) the server has reported that the commit failed.
             error.isOutcomeUnknown = error.isConnectionLost
             rollBack()
             throw error

@@ -1,4 +1,4 @@
-/// What settings of the way to Kafka must be together.
+/// Kafka settings that must be given together.
 package enum KafkaRules {
     package struct Fault: Sendable, Equatable {
         package let key: String
@@ -6,7 +6,7 @@ package enum KafkaRules {
         package let text: String
     }
 
-    /// What Kafka allows in a topic's name.
+    /// Characters that Kafka allows in a topic's name.
     private static func isPrefix(_ text: String) -> Bool {
         text.utf8.count <= 64
             && text.utf8.allSatisfy { byte in

@@ -14,8 +14,8 @@ extension Settings {
         address.lastIndex(of: ":").flatMap { UInt16(address[address.index(after: $0)...].prefix { $0.isNumber }) }
     }
 
-    /// Of a libpq connection string: `port=5433,5434`, or the address form `postgresql://user@one:5433,two/drover`. The
-    /// standard port counts in any case: most servers listen there, whatever socket we use.
+    /// The ports in a libpq connection string: `port=5433,5434`, or the URL form `postgresql://user@one:5433,two/drover`. The standard
+    /// port is always included: most servers listen there, whatever socket we use.
     static func databasePorts(_ conninfo: String) -> [UInt16] {
         let standard: [UInt16] = [5_432]
         guard let scheme = conninfo.firstRange(of: "://") else {

@@ -4,10 +4,10 @@ internal import Basics
 package enum SettingReader: String, CaseIterable, Sendable {
     case work, serve, notify, gateway
     case iso = "gateway pull-iso"
-    /// What a person runs and what ends by itself, such as `drover report` or `drover migrate`.
+    /// Commands that people run and that end by themselves, such as `drover report` or `drover migrate`.
     case commands
 
-    /// Every group of the table stands here; single settings that others read than their group stand below.
+    /// All groups of the table; single settings that other processes read follow below.
     static let ofGroup: [String: [SettingReader]] = [
         "kafka": allCases,
         "postgres": [.commands],
@@ -48,7 +48,7 @@ package enum SettingReader: String, CaseIterable, Sendable {
         "kafka.instance_id": [.work],
         "kafka.session_timeout_ms": [.work],
         "kafka.batch_messages_max": [.work, .commands],
-        // Who has no connection string of its own takes this one.
+        // The default of processes without a connection string of their own.
         "postgres.url": [.work, .serve, .notify, .gateway, .commands],
         "postgres.reader_url": [.serve, .commands],
         "postgres.page_url": [.serve, .notify],
@@ -86,8 +86,7 @@ package enum SettingReader: String, CaseIterable, Sendable {
 extension SettingRow {
     package var readers: [SettingReader] { SettingReader.ofKey[key] ?? SettingReader.ofGroup[group] ?? [] }
 
-    /// How a change comes in without a restart: always of what the setting names, never of the setting itself.
-    /// Nil: it does not.
+    /// How a change takes effect without a restart: only new content of the named file, never another name. Nil: it does not.
     package var readAgain: String? {
         switch key {
         case "web.certificate", "web.certificate_key", "apps.certificate", "apps.key", "apps.client_authority",
@@ -102,7 +101,7 @@ extension SettingRow {
         }
     }
 
-    /// What a value must be, with its unit.
+    /// The type of a value, with its unit.
     package var type: String {
         switch kind {
         case .text: return "text"

@@ -17,7 +17,7 @@ package struct SettingSource: Sendable {
     package internal(set) var values: [String: String]
     /// Where a value stands in the file, counted from 1.
     package internal(set) var lines: [String: Int] = [:]
-    /// What could not be read, each with its place.
+    /// Problems found while reading, each with its place.
     package internal(set) var faults: [String] = []
     /// No: the file could be read up to a fault of its syntax only.
     package internal(set) var isWhole = true
@@ -36,7 +36,7 @@ package struct SettingSource: Sendable {
             if let key = known[variable] {
                 values[key] = value
             } else if variable.hasSuffix("_FILE"), let key = known[String(variable.dropLast(5))] {
-                take(key, variable, value, read)
+                readValue(key, variable, value, read)
             } else if groups.contains(where: { variable.hasPrefix($0) }) {
                 let near = Nearest.word(to: variable, of: known.keys.sorted())
                 faults.append(
@@ -46,7 +46,7 @@ package struct SettingSource: Sendable {
         }
     }
 
-    private mutating func take(
+    private mutating func readValue(
         _ key: String, _ variable: String, _ path: String, _ read: (_ path: String) throws -> [UInt8]
     ) {
         guard values[key] == nil else {
@@ -65,7 +65,7 @@ package struct SettingSource: Sendable {
         }
     }
 
-    /// Where a setting was made, for the beginning of a message.
+    /// The setting's place, for the beginning of a message.
     func place(_ key: String) -> String {
         switch origin {
         case .file: return lines[key].map { "\(name): line \($0): \(key)" } ?? "\(name): \(key)"
@@ -126,7 +126,7 @@ package struct Settings: Sendable {
         return reading
     }
 
-    /// What is wrong with a value by itself, the rule and what to do; nil: nothing.
+    /// The problem with a value by itself: the rule and what to do; nil when it is valid.
     private static func fault(_ text: String, _ row: SettingRow) -> String? {
         let remedy = "It is: \(row.help). Leave it out for \(row.standard)"
         switch row.kind {
@@ -160,7 +160,7 @@ package struct Settings: Sendable {
     package func integer(_ key: String) -> Int64 { Int64(text(key))! }
     package func thousandths(_ key: String) -> Int64 { Decimal.scaled(text(key).utf8, decimals: 3)! }
 
-    /// Where a setting was made, with its name: `drover.yaml: line 3: kafka.group`. Nil: nowhere, it is the default.
+    /// The setting's place and name: `drover.yaml: line 3: kafka.group`. Nil: the default applies.
     package func place(_ key: String) -> String? { sources[key]?.place(key) }
     /// The place that a setting was made in; nil: nowhere.
     package func source(_ key: String) -> SettingSource? { sources[key] }
@@ -173,7 +173,7 @@ package struct Settings: Sendable {
     }
 }
 
-/// The known word that somebody who made a slip meant.
+/// Suggests the known word closest to a mistyped one.
 package enum Nearest {
     /// Nil: none is near enough to be meant.
     package static func word(to typed: String, of words: [String]) -> String? {

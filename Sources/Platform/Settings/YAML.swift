@@ -12,7 +12,7 @@ package enum YAML {
         return root
     }
 
-    /// What could be read, and what is wrong: a fault of the syntax ends the reading, a key that stands twice does not.
+    /// The parsed tree and its problems: a syntax error ends parsing, a duplicate key does not.
     private static func parse(
         _ bytes: [UInt8], _ name: String
     ) -> (root: YAMLNode, faults: [String], isWhole: Bool) {
@@ -35,7 +35,7 @@ package enum YAML {
 
                 if unsafe event.type == YAML_STREAM_END_EVENT { return nil }
                 let line = unsafe Int(event.start_mark.line + 1)
-                if let fault = unsafe tree.take(kind(event), line: line) { return "line \(line): \(fault)" }
+                if let fault = unsafe tree.handle(kind(event), line: line) { return "line \(line): \(fault)" }
             }
         }
         let repeated = tree.repeated.map { "line \($0.line): \($0.key) stands twice. Keep one" }
@@ -133,8 +133,8 @@ struct TreeBuilder {
     private(set) var repeated: [(key: String, line: Int)] = []
     private var open: [Open] = []
 
-    /// What is wrong, or nil.
-    mutating func take(_ event: Event, line: Int) -> String? {
+    /// The problem, or nil.
+    mutating func handle(_ event: Event, line: Int) -> String? {
         switch event {
         case .other: return nil
         case .alias: return "aliases are not read; write the value again"

@@ -1,11 +1,11 @@
-/// What an address is for, by IANA's registries of special-purpose addresses (RFC 6890, RFC 8190; tables of 2024).
+/// The purpose of an address, by IANA's registries of special-purpose addresses (RFC 6890, RFC 8190; tables of 2024).
 package enum AddressKind: String, CaseIterable, Sendable {
     case unspecified, loopback, multicast, broadcast, reserved, documentation, benchmarking
     case linkLocal = "link-local"
     case privateUse = "private"
-    /// Of a carrier's NAT (RFC 6598).
+    /// Carrier-grade NAT (RFC 6598).
     case shared
-    /// IPv6 in which an IPv4 address stands, that of anybody: NAT64, 6to4, Teredo and what was before.
+    /// IPv6 addresses that contain anybody's IPv4 address: NAT64, 6to4, Teredo and their predecessors.
     case translated
     /// Reached from everywhere.
     case `public`
@@ -16,7 +16,7 @@ extension Address {
         Address.kinds.first { $0.network.contains(self) }?.kind ?? (bytes.count == 4 ? .public : .reserved)
     }
 
-    /// The first that holds is right. What stands nowhere is public in IPv4; in IPv6 `2000::/3` is all that was given out.
+    /// The first match wins. Everything else is public in IPv4; in IPv6 only `2000::/3` has been allocated.
     private static let kinds: [(network: CIDR, kind: AddressKind)] = [
         ("0.0.0.0/8", .unspecified), ("10.0.0.0/8", .privateUse), ("100.64.0.0/10", .shared),
         ("127.0.0.0/8", .loopback), ("169.254.0.0/16", .linkLocal), ("172.16.0.0/12", .privateUse),

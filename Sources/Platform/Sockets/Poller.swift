@@ -1,7 +1,7 @@
 internal import CEpoll
 internal import Glibc
 
-/// What a system call on a socket said.
+/// An error of a system call on a socket.
 package struct SocketError: Error, Equatable, Sendable, CustomStringConvertible {
     package let description: String
     package init(_ description: String) { self.description = description }

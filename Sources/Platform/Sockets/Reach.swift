@@ -1,5 +1,5 @@
-/// Where we connect when somebody else than the operator has said the address. The one place that decides: of the
-/// address that a name was resolved to, right before it is connected to, so that no name leads elsewhere afterwards. Pure.
+/// Decides which addresses we connect to when somebody other than the operator names them. The only such place: it checks the resolved
+/// address right before connecting, so that no name leads elsewhere afterwards. Pure.
 package struct Reach: Sendable {
     package enum Refusal: Error, Equatable, CustomStringConvertible, Sendable {
         /// No network can be named that holds it.
@@ -30,7 +30,7 @@ package struct Reach: Sendable {
         (self.networks, self.takesPublic, self.ownPorts) = (networks, takesPublic, ownPorts)
     }
 
-    /// With more networks that are named.
+    /// Adds networks to the named ones.
     package func with(_ more: [CIDR]) -> Reach {
         Reach(networks: networks + more, takesPublic: takesPublic, ownPorts: ownPorts)
     }

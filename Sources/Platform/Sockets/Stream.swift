@@ -85,11 +85,11 @@ package final class Stream {
         return .waiting
     }
 
-    /// What has come, at most 64 KiB.
+    /// The bytes that have arrived, at most 64 KiB.
     package func read() -> Reading {
         var failure: Reading?
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-            switch unsafe take(UnsafeMutableRawBufferPointer(buffer)) {
+            switch unsafe receive(into: UnsafeMutableRawBufferPointer(buffer)) {
             case .done(let taken): count = taken
             case .wantsReading: (failure, tlsWantsWriting) = (.nothingYet, false)
             case .wantsWriting: (failure, tlsWantsWriting) = (.nothingYet, true)
@@ -100,7 +100,7 @@ package final class Stream {
         return failure ?? .bytes(bytes)
     }
 
-    private func take(_ buffer: UnsafeMutableRawBufferPointer) -> TLSStream.Result {
+    private func receive(into buffer: UnsafeMutableRawBufferPointer) -> TLSStream.Result {
         if let tls { return unsafe tls.read(into: buffer) }
         let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, 0)
         if count > 0 { return .done(count) }
@@ -176,7 +176,7 @@ package final class Listening {
     package func accept(tls: TLSContext?) throws -> Stream? {
         let accepted = Glibc.accept(descriptor, nil, nil)
         guard accepted >= 0 else {
-            // What ended before we came is not there any more.
+            // The client left before it was accepted.
             guard [EAGAIN, EINTR, ECONNABORTED].contains(errno) else { throw SocketError(doing: "accepting") }
             return nil
         }

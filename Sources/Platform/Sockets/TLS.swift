@@ -1,7 +1,7 @@
 internal import Basics
 internal import COpenSSL
 
-/// What connections of one kind share: a client without trust in authorities (it pins), or a server's certificate.
+/// Shared by connections of one kind: a client that pins certificates, or a server with its certificate.
 @safe
 package final class TLSContext: @unchecked Sendable {
     // Written once. OpenSSL counts references to a context atomically, and what we read of it does not change.
@@ -28,7 +28,7 @@ package final class TLSContext: @unchecked Sendable {
         self.isServer = isServer
         guard unsafe drover_ssl_min_tls12(handle) == 1 else { throw TLSStream.error("TLS 1.2 is not there") }
         _ = unsafe drover_ssl_modes(handle)
-        // Nobody comes back with a ticket: each poll is a connection of its own, and pins anew.
+        // No session resumption: each poll is a new connection that pins anew.
         _ = unsafe drover_ssl_no_sessions(handle)
         // No authority is asked: the pinned certificate is the trust, see `TLSStream.certificate`.
         unsafe SSL_CTX_set_verify(handle, SSL_VERIFY_NONE, nil)
@@ -112,7 +112,7 @@ final class TLSStream {
         return Hex.text(digest)
     }
 
-    /// With OpenSSL's own reason, when it has one.
+    /// Adds OpenSSL's own reason, when it has one.
     static func error(_ doing: String) -> SocketError {
         let code = ERR_get_error()
         guard code != 0, let reason = unsafe ERR_reason_error_string(code) else { return SocketError(doing) }

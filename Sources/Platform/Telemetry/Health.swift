@@ -1,10 +1,10 @@
 internal import Basics
 internal import Synchronization
 
-/// What a process says of itself to those who watch it: whether its loops turn, and whether it can do its work now. Nothing
-/// that it says is a secret: names of checks, fixed words, numbers.
+/// A process's health for monitoring: whether its loops turn (liveness) and whether it can work now (readiness). It reveals no secrets:
+/// names of checks, fixed words, numbers.
 public final class Health: Sendable {
-    /// What was found of one thing.
+    /// The result of one check.
     public struct Finding: Equatable, Sendable {
         public let isWell: Bool
         public let why: String
@@ -61,7 +61,7 @@ public final class Health: Sendable {
         return loop
     }
 
-    /// What must be well for the process to be ready. `look` answers at once, or within a second.
+    /// A condition of readiness. `look` answers at once, or within a second.
     public func check(_ name: String, _ look: @escaping @Sendable () -> Finding) {
         state.withLock { $0.checks[name] = look }
     }
@@ -122,7 +122,7 @@ public final class Loop: Sendable {
     private let isWaiting = Atomic(false)
     private let isOver = Atomic(false)
 
-    /// What waits for PostgreSQL or the broker may take so many times longer: to start again helps against neither.
+    /// Loops that wait for PostgreSQL or the broker may take this many times longer: a restart would not help.
     private static let waitingPatience: Int64 = 10
 
     init(patience: Int64, nowMs: @escaping @Sendable () -> Int64) {
@@ -161,7 +161,7 @@ public final class Loop: Sendable {
         return ms <= allowedMs ? .well(what) : .ill("\(what); \(allowedMs / 1_000) s are allowed")
     }
 
-    /// A wait for a server that is so long that work stands still; nil: there is none.
+    /// A wait for a server so long that work has stopped; nil: there is none.
     func longWait(stuckMs: Int64, nowMs: Int64) -> Health.Finding? {
         let ms = nowMs - turnedMs.load(ordering: .relaxed)
         guard isWaiting.load(ordering: .relaxed), ms > stuckMs else { return nil }

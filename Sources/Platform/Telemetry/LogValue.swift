@@ -1,12 +1,11 @@
 internal import Basics
 
-/// What follows `key=` on a log line. Made from a literal, an interpolation or a number.
+/// The value after `key=` on a log line, from a literal, an interpolation or a number.
 public struct LogValue: Sendable, ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral
 {
     let text: String
-    /// A number or a truth value, which stands in JSON as it is. It goes by the type in the source, not by what the text looks
-    /// like: a key of a line is always of one kind.
+    /// A number or a boolean, written in JSON as it is. Decided by the type in the source, not by the text: a key always has one kind.
     let isBare: Bool
 
     public init(_ value: some BinaryInteger) { (text, isBare) = (String(value), true) }

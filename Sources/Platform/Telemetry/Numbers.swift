@@ -42,8 +42,8 @@ public final class Gauge: Metric {
     }
 }
 
-/// How long things took, in buckets from a millisecond to a minute; safe from any thread. A scrape during an
-/// observation may see the bucket before the sum; the next scrape has both.
+/// A histogram of durations, in buckets from a millisecond to a minute; safe from any thread. A scrape during an observation may see the
+/// bucket before the sum; the next scrape has both.
 public final class Durations: Metric {
     private static let boundsMs: [Double] = [
         1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000,

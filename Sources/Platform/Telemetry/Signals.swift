@@ -41,10 +41,10 @@ public enum ReloadFlag {
     private static let flag = Atomic<Bool>(false)
 
     /// True once after each time that it was set.
-    public static func take() -> Bool { flag.exchange(false, ordering: .acquiringAndReleasing) }
+    public static func consume() -> Bool { flag.exchange(false, ordering: .acquiringAndReleasing) }
 
     static func set() { flag.store(true, ordering: .releasing) }
-    static func prepare() { _ = take() }
+    static func prepare() { _ = consume() }
 }
 
 public enum Signals {

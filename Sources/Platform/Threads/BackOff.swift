@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Telemetry
 
-/// How long a loop waits before it tries again what failed: twice as long each time, short again once it went well.
+/// The waiting time of a loop before it retries: doubled after each failure, reset after success.
 public struct BackOff: Sendable {
     private let boundsMs: ClosedRange<Int64>
     /// How long the next wait is.
@@ -25,7 +25,7 @@ public struct BackOff: Sendable {
     public static func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
         let deadline = Clock.steadyMs() + ms
         while !shouldStop(), Clock.steadyMs() < deadline {
-            // Who is stopped later than others waits on although the process is to stop.
+            // A loop that stops later than others waits on during shutdown.
             if StopFlag.wait(timeoutMs: Int(min(ms, 100))), !shouldStop() { usleep(20_000) }
         }
     }

@@ -1,8 +1,8 @@
 internal import Foundation
 public import Telemetry
 
-/// A question to a server of others, asked on a thread of its own and only while somebody wants to know: at most once a
-/// second, over what the thread keeps open. Who asks waits for a moment and no longer, for a server may not answer at all.
+/// A question to an external server, asked on a thread of its own and only while somebody wants to know: at most once a second, over a
+/// connection that the thread keeps. Callers wait for a moment and no longer, for the server may not answer at all.
 public final class Inquiry: @unchecked Sendable {
     // Everything that changes is under the condition's lock.
     public typealias Asker = () throws -> String

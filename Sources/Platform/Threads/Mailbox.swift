@@ -4,7 +4,7 @@ internal import Foundation
 public final class Mailbox<Item: Sendable>: @unchecked Sendable {
     // Every access is under the condition's lock.
     private let condition = NSCondition()
-    /// Nil: taken. A lane that is always behind must not keep what it has taken: messages pin much memory.
+    /// Nil: dequeued. A lane that is always behind must not retain dequeued items: messages pin much memory.
     private var items: [(item: Item?, weight: Int)] = []
     private var first = 0
     private var weight = 0
@@ -14,7 +14,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
 
     public init() {}
 
-    /// What waits, in the unit of `put`'s weight.
+    /// The total weight of the waiting items, in the unit of `put`.
     public var waiting: Int {
         condition.lock()
         defer { condition.unlock() }
@@ -36,7 +36,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
         return true
     }
 
-    /// What waits is still taken; who then waits for more gets nil.
+    /// Waiting items can still be dequeued; after them readers get nil.
     public func close() {
         condition.lock()
         isClosed = true

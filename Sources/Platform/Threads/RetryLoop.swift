@@ -1,6 +1,6 @@
 public import Telemetry
 
-/// What does not work for a while: told once for each kind of trouble, not at each try, and so is its end.
+/// Logs a failure once per cause, not once per attempt, and logs its end.
 public struct TroubleLog: Sendable {
     private let cannot, again: String
     private let level: Log.Level
@@ -28,7 +28,7 @@ public struct TroubleLog: Sendable {
         }
     }
 
-    /// What was in trouble works.
+    /// The operation works again.
     public mutating func isOver() {
         guard let trouble else { return }
         self.trouble = nil
@@ -75,6 +75,6 @@ public final class RetryLoop {
         trouble.isOver()
     }
 
-    /// What was in trouble works, though nothing was done yet: the next wait stays as long as it is.
+    /// The operation works again, but nothing was done yet: the next wait stays as long as before.
     public func isOver() { trouble.isOver() }
 }

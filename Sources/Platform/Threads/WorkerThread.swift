@@ -2,8 +2,7 @@ internal import Foundation
 internal import Synchronization
 public import Telemetry
 
-/// A thread of our own, for what blocks in C or must not keep others waiting. It works until it is stopped, and who stops it waits for
-/// its end.
+/// A thread of our own for work that blocks in C or would delay others. It runs until it is stopped, and `stop` waits for its end.
 public final class WorkerThread: Sendable {
     private let isAsked = Atomic(false)
     private let wake = DispatchSemaphore(value: 0)
@@ -30,7 +29,7 @@ public final class WorkerThread: Sendable {
         let body: (() -> Bool) -> Void
     }
 
-    /// To be called once. The thread keeps what `body` holds alive until it ends.
+    /// Call once. The thread keeps what `body` holds alive until it ends.
     /// - Parameter loop: ends with the thread.
     public func start(_ name: String, loop: Loop? = nil, _ body: @escaping @Sendable (WorkerThread) -> Void) {
         WorkerThread.start(name) { [self] in
@@ -53,8 +52,7 @@ public final class WorkerThread: Sendable {
     /// There is something to do.
     public func notice() { wake.signal() }
 
-    /// On the thread: sleeps until it is to end, or there is something to do, or the time is over. Notices that came meanwhile are
-    /// taken together.
+    /// On the thread: sleeps until it is stopped, woken or the time is over. Wake-ups meanwhile are merged.
     public func pause(ms: Int) {
         guard !isStopping, wake.wait(timeout: .now() + .milliseconds(ms)) == .success else { return }
         while wake.wait(timeout: .now()) == .success {}

@@ -29,7 +29,7 @@ package struct EngineBench {
         OwnMemory.forgetPeak()
         let engine = try work(servers)
         let size = "\(vehicles)_vehicles"
-        let taken = try takeOver(servers)
+        let taken = try takeoverTime(servers)
         let peak = Double(OwnMemory.peakBytes) / 1_048_576
         let floor = try EngineFloor(
             records: records, kafka: servers.kafka,
@@ -115,7 +115,7 @@ package struct EngineBench {
     }
 
     /// How long a worker needs from its assignment until it has the state of all cars and reads on.
-    private func takeOver(_ servers: BenchServers) throws -> Double {
+    private func takeoverTime(_ servers: BenchServers) throws -> Double {
         let worker = try servers.worker(Metrics())
         let patience = Stopwatch()
         worker.run { worker.isReading || patience.seconds > 120 }

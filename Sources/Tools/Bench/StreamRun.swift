@@ -21,7 +21,7 @@ struct StreamRun {
         var simulation = CampusSimulation(campus: campus, seed: seed)
         var (requests, fromS, droveS) = (0, 0.0, 0.0)
         for timed in events {
-            while let reached = simulation.next(untilS: timed.atS) { _ = simulation.take(reached) }
+            while let reached = simulation.next(untilS: timed.atS) { _ = simulation.apply(reached) }
             let isRequest = if case .requested = timed.event { true } else { false }
             if isRequest { requests += 1 }
             if isRequest, requests == warmUp + 1 {
@@ -29,10 +29,10 @@ struct StreamRun {
                 simulation.setRules(policy)
             }
             let start = ProcessorClock.seconds
-            _ = simulation.take(timed.event)
+            _ = simulation.apply(timed.event)
             if isRequest, requests > warmUp { decisionS.append(ProcessorClock.seconds - start) }
         }
-        while let reached = simulation.next(untilS: .greatestFiniteMagnitude) { _ = simulation.take(reached) }
+        while let reached = simulation.next(untilS: .greatestFiniteMagnitude) { _ = simulation.apply(reached) }
         driveS = simulation.driveS - droveS
         costS = driveS
         for trip in simulation.trips.values.sorted(by: { $0.requestedS < $1.requestedS }) {

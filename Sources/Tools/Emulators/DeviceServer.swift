@@ -101,13 +101,13 @@ package final class DeviceServer<Device: EmulatedDevice> {
         if case .failed = visit.stream.flush() { return end(visit) }
         switch visit.stream.read() {
         case .nothingYet: break
-        case .bytes(let bytes): take(bytes, visit)
+        case .bytes(let bytes): receive(bytes, visit)
         case .ended, .failed: return end(visit)
         }
         step(visit, Clock.steadyMs())
     }
 
-    private func take(_ bytes: [UInt8], _ visit: Visit<Device.Talk>) {
+    private func receive(_ bytes: [UInt8], _ visit: Visit<Device.Talk>) {
         visit.received += bytes
         visit.steps += devices[visit.device].steps(
             for: &visit.received, &visit.talk, isBusy: !visit.steps.isEmpty, atMs: Clock.nowMs(), chance: &chance)

@@ -74,7 +74,7 @@ enum SpawnThread {
     static func run<T: Sendable>(_ body: @escaping @Sendable () -> T) -> T {
         let box = Box<T>()
         jobs.put { box.put(body()) }
-        return box.take()
+        return box.wait()
     }
 
     private final class Box<T: Sendable>: Sendable {
@@ -86,7 +86,7 @@ enum SpawnThread {
             done.signal()
         }
 
-        func take() -> T {
+        func wait() -> T {
             done.wait()
             guard let value = value.withLock({ $0 }) else { preconditionFailure("signalled without a value") }
             return value

@@ -2,7 +2,7 @@ public import Fleet
 
 /// One car's alerts over a span of its readings that is complete: nothing within reach of it is missing.
 public struct DriverJudgement: Sendable {
-    /// As they stand at the end, by their openings.
+    /// The final episodes, by opening.
     public let episodes: [Episode]
     /// After the last reading.
     public let watch: DriverWatch

@@ -1,5 +1,5 @@
-/// The settings of one account over time, as what judges. Settings are in force from their record's own time on; before
-/// the first the standard is, or what is told.
+/// An account's settings over time, as limits. Settings are in force from their record's own time on; before the first the default
+/// applies, or the given ones.
 public struct DriverRules: Equatable, Sendable {
     public struct Version: Equatable, Sendable {
         public let inForceMs: Int64
@@ -10,7 +10,7 @@ public struct DriverRules: Equatable, Sendable {
     }
 
     public let account: String
-    /// By time, the standard first.
+    /// By time, the default first.
     let versions: [Version]
     let timeline: RuleTimeline
 

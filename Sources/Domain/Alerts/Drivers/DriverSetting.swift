@@ -1,4 +1,4 @@
-/// What an account can set: one row a key. Limits exist in both systems of units; they are kept as they were said.
+/// The settings of an account, one row a key. Limits exist in both systems of units and are kept as given.
 public enum DriverSetting: String, CaseIterable, Sendable {
     case alerts, mail, units
     case speedAlert = "speed_alert"
@@ -26,7 +26,7 @@ public enum DriverSetting: String, CaseIterable, Sendable {
 
     public var row: DriverSettingRow { DriverSettingRow.table[self]! }
 
-    /// It decides what is an alert; the others are about whoever is told.
+    /// True for limits that decide what is an alert; the other settings concern who is told.
     public var isLimit: Bool {
         switch self {
         case .mail, .units, .fuelPrice, .fuelCurrency, .forwardSurveys: false
@@ -37,7 +37,7 @@ public enum DriverSetting: String, CaseIterable, Sendable {
     public static let limits = allCases.filter(\.isLimit)
 }
 
-/// What a setting may be, and what it is when nobody says so.
+/// The type and the default of a setting.
 public struct DriverSettingRow: Sendable {
     public enum Kind: Equatable, Sendable {
         case flag

@@ -16,7 +16,7 @@ public struct DriverSettings: Equatable, Sendable {
     public struct Fault: Error, Equatable, CustomStringConvertible { public let description: String }
 
     public static let standard = DriverSettings()
-    /// Nothing is judged.
+    /// Judges nothing.
     public static let off: DriverSettings = {
         var settings = DriverSettings()
         settings.said[.alerts] = .flag(false)
@@ -24,7 +24,7 @@ public struct DriverSettings: Equatable, Sendable {
     }()
     static let bytesMax = 10_000
 
-    /// What was said.
+    /// The values that were given.
     public private(set) var said: [DriverSetting: Value] = [:]
 
     public init() {}
@@ -45,7 +45,7 @@ public struct DriverSettings: Equatable, Sendable {
                 )
             }
             switch value {
-            // As if it were not there. (Lists and objects are refused before.)
+            // As if absent. (Lists and objects are refused before.)
             case .null, .list, .object: continue
             case .bool(let flag): try set(setting, .flag(flag))
             case .number(let text): try set(setting, text: text, isQuoted: false)
@@ -60,7 +60,7 @@ public struct DriverSettings: Equatable, Sendable {
 
     public init(text: String) throws(Fault) { try self.init(json: Array(text.utf8)) }
 
-    /// As it stands in a record: what was said and nothing else, in the order of the table.
+    /// The record's form: only the given values, in the order of the table.
     public var text: String { JSONValue.object(fields(said)).rendered() }
 
     /// For people: everything that holds, the standards included.
@@ -159,7 +159,7 @@ public struct DriverSettings: Equatable, Sendable {
         }
     }
 
-    /// What is right by itself and wrong together.
+    /// Rejects values that are valid alone but not together.
     private func check() throws(Fault) {
         if number(.voltageLowV) >= number(.voltageHighV) {
             throw Fault(description: "`voltage_low_v` must be less than `voltage_high_v`")

@@ -1,7 +1,7 @@
 internal import Basics
 public import Fleet
 
-/// What of an account's settings judges a car, in the units that readings have.
+/// The limits that an account's settings give, in the units of readings.
 extension DriverSettings {
     /// 1 mile is 1.609344 km (exact, international yard and pound agreement of 1959).
     static let micronsInMilliMile: Int64 = 1_609_344
@@ -67,7 +67,7 @@ extension DriverSettings {
         return thresholds
     }
 
-    /// What a single reading must cross before anything of it can be judged bad.
+    /// The bounds that a reading must cross before it can count as bad at all.
     public var limits: CarLimits {
         var limits = CarLimits.none
         guard isOn(.alerts) else { return limits }
@@ -94,7 +94,7 @@ public struct CarLimits: Equatable, Sendable {
     public static let none = CarLimits()
     public init() {}
 
-    /// Which limits the reading crosses: 1 speed, 2 coolant, 4 voltage too low, 8 voltage too high.
+    /// The limits that the reading crosses: 1 speed, 2 coolant, 4 voltage too low, 8 voltage too high.
     @inlinable
     public func crossed(by reading: borrowing CarReading) -> UInt8 {
         var bits: UInt8 = 0

@@ -2,12 +2,12 @@ internal import Basics
 public import Codecs
 public import Fleet
 
-/// Who drives one car and what these people have set: what its readings are judged by.
+/// A car's drivers and their settings: the limits for its readings.
 public struct DriverContext: Equatable, Sendable {
     public var drivers: Drivers
     public var rules: [String: DriverRules]
 
-    /// Somebody has driven or owned the car at some time, or the installation has limits for all cars.
+    /// True when anybody has ever driven or owned the car, or the installation has limits for all cars.
     public let isWatched: Bool
 
     /// - Parameter hasDriven: also those count whose drives are left out because they were over before.
@@ -20,13 +20,13 @@ public struct DriverContext: Equatable, Sendable {
 /// The alerts of whoever drives one car, as its readings come in the order of their times: the engine of machines
 /// (`AlertFold`) with the limits of the account in the place of the model's.
 ///
-/// A silence ends what is open: nothing is known any more of a car that is off. Hours at the wheel go on over it until the
-/// account's pause is over. So what readings say depends on no reading before a silence of `reachMs`. Another driver begins
-/// anew: what was open was the one's before, who left with it.
+/// A silence ends open alerts: nothing is known any more of a car that is off. Hours at the wheel continue over it until the account's
+/// pause is over. So alerts depend on no reading before a silence of `reachMs`. Another driver begins anew: open alerts were the previous
+/// one's, who has left.
 public struct DriverWatch: Sendable {
     /// Without a reading for so long, alerts of single values are over.
     public static let quietMs: Int64 = 300_000
-    /// As long as the longest pause that an account can set.
+    /// The longest pause that an account can set.
     public static let reachMs: Int64 = 3_600_000
 
     public let vehicle: VehicleID
@@ -37,7 +37,7 @@ public struct DriverWatch: Sendable {
     private var spell: (startMs: Int64, lastMs: Int64)?
     private var judged: InForce
 
-    /// What holds between two changes.
+    /// The limits between two changes.
     private struct InForce {
         var fromMs = Int64.max
         var untilMs = Int64.min
@@ -72,7 +72,7 @@ public struct DriverWatch: Sendable {
         return changes
     }
 
-    /// What is over at `ms` because nothing was read, or nobody moved, before it.
+    /// Ends alerts at `ms` when there was no reading, or no movement, before it.
     public mutating func pass(_ ms: Int64) -> [Episode] {
         var changes: [Episode] = []
         if let lastMs, ms - lastMs > DriverWatch.quietMs {
@@ -88,7 +88,7 @@ public struct DriverWatch: Sendable {
         return changes
     }
 
-    /// Somebody else drives from `ms` on.
+    /// Another driver begins at `ms`.
     private mutating func leave(at ms: Int64) -> [Episode] {
         spell = nil
         return fold.watches.keys.sorted { $0.rawValue < $1.rawValue }.flatMap { end($0, atMs: ms) }
@@ -125,7 +125,7 @@ public struct DriverWatch: Sendable {
         judged.values[.carCoolant] = reading[.coolant].map { Int64($0) }
         judged.values[.voltageLow] = reading[.voltage].map { Int64($0) }
         judged.values[.voltageHigh] = judged.values[.voltageLow]
-        // Who stands says nothing of it: the pause may go on or end.
+        // Standing still proves nothing: the pause may continue or end.
         if let spell, spell.lastMs == reading.ts {
             // Thousandths of hours, up: the first millisecond beyond the limit is beyond it here, too.
             judged.values[.wheelHours] = (reading.ts - spell.startMs + 3_599) / 3_600
@@ -138,7 +138,7 @@ public struct DriverWatch: Sendable {
 
     // MARK: What comes next
 
-    /// As they stand after the last reading.
+    /// The state after the last reading.
     public var open: [Episode] { fold.open }
 
     /// When silence ends what is open, by the clock; `.max`: nothing is open.
@@ -182,13 +182,13 @@ public struct DriverWatch: Sendable {
         fold = try AlertFold(packed: reader.bytes(most: bytes.count))
         lastMs = times[0]
         if let startMs = times[1], let endMs = times[2] { spell = (startMs, endMs) }
-        // Of what the last reading was judged by.
+        // Re-evaluates by the limits of the last reading.
         if let lastMs { judged = inForce(at: lastMs) }
     }
 
     // MARK: What it is judged by
 
-    /// Somebody answers for the car at all times.
+    /// True when the car has a responsible account at all times.
     public var isAlwaysOwned: Bool { context.drivers.isAlwaysOwned }
 
     /// From its next reading on the installation's limits are these, as if it were loaded with them.
@@ -197,8 +197,8 @@ public struct DriverWatch: Sendable {
         if let lastMs { judged = inForce(at: lastMs) }
     }
 
-    /// It may be judged by what this account set: it drove since `fromMs`, or has ever been assigned or owned the car. What was
-    /// loaded longer ago does not count, so that all that load it again say the same.
+    /// True when this account's limits may judge the car: it drove since `fromMs`, or has ever been assigned or owned the car. Older
+    /// loaded drives do not count, so that every load gives the same answer.
     public func knows(_ account: String, since fromMs: Int64) -> Bool {
         context.rules[account] != nil && context.drivers.knows(account, since: fromMs)
     }

@@ -1,8 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// Whose limits a car is judged by: who drove it and who owns it, over time. The same records make the same answers,
-/// whatever their order.
+/// The accounts that drove and own a car over time, and so whose limits judge it. The same records give the same answers, in any order.
 public struct Drivers: Equatable, Sendable {
     /// An account uploaded readings of this span, both ends included: a piece of a drive, or all of it.
     public struct Driving: Equatable, Sendable {
@@ -16,8 +15,8 @@ public struct Drivers: Equatable, Sendable {
     /// Phones upload a drive in pieces of some seconds or minutes. Between two of one drive lies no more than this, as long as
     /// a trip waits for its next reading.
     public static let pauseMsMax: Int64 = 300_000
-    /// Of two that say they drove, whose drive began later counts, as far as that lies within this time. So a piece that joins
-    /// two drives, and with it moves a begin, says nothing new of what is further behind it.
+    /// When two people claim to have driven, the one who began later counts, within this time. So a piece that joins two drives, and moves
+    /// a beginning, changes nothing further back.
     public static let beginMsMax = UTC.msPerDay
 
     /// Pieces of one account that overlap or adjoin become one drive. Its id is that of the piece that began first, of two that
@@ -57,15 +56,15 @@ public struct Drivers: Equatable, Sendable {
         self.owners = Drivers.people(owners)
     }
 
-    /// By time. Who is called like the installation is nobody.
+    /// By time. An account named like the installation counts as none.
     private static func people(_ changes: [Change]) -> [Change] {
         changes.map { change in
             change.account == InstallationLimits.account ? Change(fromMs: change.fromMs, account: nil) : change
         }.sorted { $0.fromMs < $1.fromMs }
     }
 
-    /// The account of who drove at that time; of two that say so the one whose drive began later, of two that have driven for
-    /// `beginMsMax` or began together the last by name. Nil: nobody is known, and nobody's limits apply.
+    /// The account that drove at that time. Of two that say so the one whose drive began later; of two that have driven for `beginMsMax`
+    /// or began together the last by name. Nil: nobody is known, and nobody's limits apply.
     public func account(at ts: Int64) -> String? {
         let latest = drivings.lazy.filter { $0.fromMs <= ts && ts <= $0.untilMs }.max {
             (max($0.fromMs, ts - Drivers.beginMsMax), $0.account) < (
@@ -93,7 +92,7 @@ public struct Drivers: Equatable, Sendable {
             owners: owners)
     }
 
-    /// With a drive more. Nil: of the time up to `lastMs` it says something new, because it goes on with a drive that ended before.
+    /// Adds a drive. Nil: it changes the time up to `lastMs`, because it continues a drive that ended before.
     func adding(_ driving: Driving, after lastMs: Int64) -> Drivers? {
         let isGoingOn = drivings.contains {
             $0.account == driving.account && $0.untilMs < lastMs && $0.untilMs + Drivers.pauseMsMax >= driving.fromMs
@@ -110,13 +109,13 @@ public struct Drivers: Equatable, Sendable {
     /// Since when it is registered, in whoever's name; `.max`: it is not.
     public var ownedMs: Int64 { owners.first?.fromMs ?? .max }
 
-    /// It is named: since `fromMs` as who drove, at any time as who was to drive or owned it.
+    /// True when the account is named: since `fromMs` as driver, at any time as assigned driver or owner.
     func knows(_ account: String, since fromMs: Int64) -> Bool {
         drivings.contains { $0.account == account && $0.untilMs + Drivers.pauseMsMax >= fromMs }
             || assignments.contains { $0.account == account } || owners.contains { $0.account == account }
     }
 
-    /// Whatever the time, somebody answers for it: it was never registered as nobody's.
+    /// True at all times: the car was never registered without an owner.
     public var isAlwaysOwned: Bool { !owners.isEmpty && owners.allSatisfy { $0.account != nil } }
 
     public var accounts: Set<String> {

@@ -1,24 +1,23 @@
 public import Fleet
 
-/// What the installation has set for every car at the times at which no account answers for it: nobody uploads for it, is
-/// assigned to it or owns it. Settings like an account's, of a name that no account has, in force from their record's own time on;
-/// before the first nobody's limits apply.
+/// The installation's limits for cars while no account answers for them: nobody uploads for them, is assigned to them or owns them.
+/// Settings like an account's, under a name that no account has, in force from their record's time on; before the first there are none.
 ///
 /// A partition may have a million cars, so a record does not count for all of them at once: it comes to one after the other, in the
 /// order of their names, some at each tick. One record after the other does so.
 public struct InstallationLimits: Equatable, Sendable {
-    /// `drover.account` takes none of this name (`account_is_not_the_installation`).
+    /// `drover.account` accepts no account of this name (`account_is_not_the_installation`).
     public static let account = "installation"
 
-    /// To which cars a record has come.
+    /// The cars that a record has reached.
     public enum Reach: Equatable, Sendable {
-        /// To those up to this one; nil: to none.
+        /// The cars up to this one; nil: none.
         case upTo(VehicleID?)
-        /// To all, at the tick with this offset.
+        /// All cars, at the tick with this offset.
         case all(offset: Int64)
     }
 
-    /// What a record says.
+    /// The content of a record.
     public struct Entry: Equatable, Sendable {
         public let inForceMs: Int64
         public let id: String
@@ -49,7 +48,7 @@ public struct InstallationLimits: Equatable, Sendable {
     /// In the order of their records. Of one time three at most: the one that has come to all cars, one that goes on coming to them,
     /// and the last one that was said since, which waits until that is over.
     public private(set) var entries: [Entry]
-    /// What cars are judged by to which the record on its way has come, and what the others are.
+    /// The limits of cars that the spreading record has reached, and those of the others.
     private var reached, others: DriverRules?
 
     /// - Parameter entries: in any order.
@@ -58,7 +57,7 @@ public struct InstallationLimits: Equatable, Sendable {
         combine()
     }
 
-    /// What is on its way.
+    /// The record that is being spread.
     public var spreading: Entry? { entries.first { !$0.isEverywhere } }
 
     /// All that is still needed of one time; the last one is what it says in the end.
@@ -111,7 +110,7 @@ public struct InstallationLimits: Equatable, Sendable {
 }
 
 extension DriverContext {
-    /// Whose limits the car is judged by at a time; nil: nobody's.
+    /// The account whose limits judge the car at a time; nil: nobody's.
     public func judge(at ts: Int64) -> String? {
         drivers.account(at: ts) ?? (rules[InstallationLimits.account] == nil ? nil : InstallationLimits.account)
     }

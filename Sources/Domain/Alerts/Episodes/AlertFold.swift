@@ -8,18 +8,18 @@ public import Fleet
 /// it, and the alert opens at that deadline. An open alert of a parameter that has no rule any more (the model or the
 /// rules changed) resolves at the next reading.
 ///
-/// What opens although nothing is read any more (Deadline.swift) opens when the clock or a later reading passes it. The
-/// clock never changes the state: what it opens is `overdue`, made anew from the state after the last reading. Nor does
-/// a service that is recorded after it: what that closes is `served`.
+/// An alert that opens without a further reading (Deadline.swift) opens when the clock or a later reading passes the deadline. The clock
+/// never changes the state: such alerts are `overdue`, derived anew from the state after the last reading. A later recorded service does
+/// not change it either: the alerts that it closes are `served`.
 public struct AlertFold: Equatable, Sendable {
-    /// What one parameter is in.
+    /// The state of one parameter.
     enum Watch: Equatable, Sendable {
         case normal
         case pending(sinceMs: Int64, isMissing: Bool)
         case open(Episode)
     }
 
-    /// What the last reading leaves for deadlines.
+    /// The part of the last reading that deadlines need.
     struct Last: Equatable, Sendable {
         var ts: Int64
         var model: String
@@ -62,7 +62,7 @@ public struct AlertFold: Equatable, Sendable {
             if threshold.ageLimitMs != nil, let value = reading.values[parameter] { lastTimeMs[parameter] = value }
         }
         let ruled = Set(judged.map(\.parameter))
-        // Also those that are only remembered: absence does not count from before a time without a rule.
+        // Remembered parameters as well: absence does not count from before a time without a rule.
         let known = Set(watches.keys).union(lastPresentMs.keys).union(lastTimeMs.keys)
         for parameter in known.subtracting(ruled).sorted(by: { $0.rawValue < $1.rawValue }) {
             if case .open(let episode)? = watches[parameter] { changes.append(AlertFold.resolved(episode, reading.ts)) }
@@ -74,9 +74,9 @@ public struct AlertFold: Equatable, Sendable {
         return changes
     }
 
-    /// What a gateway says of a box: nothing of the machine itself, only that it cannot be heard, or can again, or
-    /// (without `isReporting`) that nobody listens any more. Where a rule judges contact, that alert stands in the place
-    /// of the absences, which do not count on. It is no alarm when the engine was off: a parked machine's box sleeps.
+    /// A gateway's report about a box, not about the machine: it cannot be reached, can be again, or (without `isReporting`) is no longer
+    /// polled. Where a rule judges contact, that alert replaces the absences, which then stop counting. It does not alarm when the engine
+    /// was off: a parked machine's box sleeps.
     private mutating func observe(contact reading: MachineReading, _ rules: RuleTimeline) -> [Episode] {
         var changes: [Episode] = []
         let (model, isExpected) = (last?.model ?? reading.model, last?.isReporting ?? false)
@@ -118,7 +118,7 @@ public struct AlertFold: Equatable, Sendable {
         let watch = watches[parameter] ?? .normal
         let beforeMs = last?.ts ?? .min
         let (next, change) = AlertFold.next(watch, bad, judgement, threshold, reading) { sinceMs, isMissing in
-            // Not before the reading before: since when its model and rules held is not known further back.
+            // Not before the previous reading: its model and rules are not known further back.
             let openedMs = isMissing ? max(sinceMs + (threshold.absentMs ?? 0), beforeMs) : reading.ts
             return Episode(
                 vehicle: reading.vehicle, model: reading.model, parameter: parameter, threshold: threshold,

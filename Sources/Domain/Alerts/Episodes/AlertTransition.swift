@@ -9,7 +9,7 @@ public struct AlertTransition: Equatable, Sendable {
     public enum Kind: String, Sendable { case opened, worse, resolved, revised, withdrawn }
 
     public let kind: Kind
-    /// As it stands after the transition.
+    /// The alert after the transition.
     public let alert: ToldAlert
     /// When the record that caused it was pushed.
     public let pushedMs: Int64

@@ -1,7 +1,7 @@
 internal import Basics
 public import Fleet
 
-/// What opens by itself at a time, if nothing is read before it.
+/// An alert that opens by itself at a time unless a reading comes first.
 ///
 /// Two rules have one: a missing value (`<absent>`), counted only while the machine is expected to go on reporting, and
 /// an age with a limit (no call-in for five days), counted always. `<for>` has none: it is measured between readings. A

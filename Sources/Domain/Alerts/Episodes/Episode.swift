@@ -33,7 +33,7 @@ public struct Episode: Equatable, Sendable {
 }
 
 extension Episode {
-    /// As it opens. A value is nil where it is missing.
+    /// At its opening. A value is nil where it is missing.
     init(
         vehicle: VehicleID, model: String, parameter: MachineParameter, threshold: Threshold, isMissing: Bool,
         sinceMs: Int64, openedMs: Int64, value: Int64?, isCritical: Bool = false, isSoon: Bool = false,
@@ -51,7 +51,7 @@ extension Episode {
             rulesVersion: rulesVersion)
     }
 
-    /// As it is stored; nil when a name is none of ours.
+    /// From its stored form; nil when a name is unknown.
     public init?(
         vehicle: VehicleID, model: String, name: String, unit: String, severity: String, isSoon: Bool, test: String,
         threshold: Int64?, sinceMs: Int64, openedMs: Int64, openingValue: Int64?, worstValue: Int64?, worstMs: Int64,

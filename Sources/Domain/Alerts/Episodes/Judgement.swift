@@ -1,7 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// What one rule says of one reading, time left out.
+/// The verdict of one rule on one reading, without duration.
 struct Judgement {
     /// The value that is compared, in thousandths: the reading's own, an age in days, a flag as 0 or 1, what has run since
     /// the last service; nil when missing.

@@ -11,9 +11,8 @@ public enum Lateness {
 }
 
 extension MachineReading {
-    /// As it counts when it was pushed then. One that comes late does not say that the machine goes on reporting: of a
-    /// backlog all but the newest are followed by others already, and silence after them would be told and taken back
-    /// one by one.
+    /// The reading as of its push. A late one does not prove that the machine still reports: in a backlog all but the newest are already
+    /// followed by others, and silence after them would be told and withdrawn one by one.
     public func pushed(atMs pushedMs: Int64) -> MachineReading {
         var reading = self
         if Lateness.isLate(ts, pushedMs: pushedMs) { reading.isReporting = false }

@@ -20,8 +20,8 @@ public struct ServiceLog: Equatable, Sendable {
 
     public init(_ entries: some Sequence<Entry>) { for entry in entries { _ = insert(entry) } }
 
-    /// Nil when every reading is judged as before; else the readings whose last service is another one now. Also what
-    /// is open after the last reading may be closed by it.
+    /// Nil when every reading is judged as before; else the readings whose last service has changed. The service may also close alerts
+    /// that are open after the last reading.
     public mutating func insert(_ entry: Entry) -> RuleTimeline.Effect? {
         let index = entries.firstIndex { $0.doneMs >= entry.doneMs } ?? entries.count
         if index < entries.count, entries[index].doneMs == entry.doneMs {

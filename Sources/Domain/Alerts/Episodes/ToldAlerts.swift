@@ -1,8 +1,8 @@
 internal import Basics
 internal import Fleet
 
-/// An alert as people were told of it: a row of drover.alert. The episode is what the readings say now; id and
-/// revision say what was told before.
+/// An alert as people were told of it: a row of drover.alert. The episode is the present result of the readings; id and revision belong to
+/// what was told before.
 public struct ToldAlert: Equatable, Sendable {
     /// Made of the opening that was told first; it stays when late data moves the opening.
     public let id: String
@@ -13,7 +13,7 @@ public struct ToldAlert: Equatable, Sendable {
     public var episode: Episode
     /// Late data took it back: the readings do not say so any more. The episode is the last one told.
     public var isWithdrawn: Bool
-    /// How often what had been told was corrected.
+    /// The number of corrections after it was told.
     public var revision: Int32
     /// When the record that made the last correction was pushed.
     public var revisedMs: Int64?
@@ -39,7 +39,7 @@ extension ToldAlert {
     }
 }
 
-/// What changed an alert.
+/// The cause of a change to an alert.
 public struct AlertCause: Equatable, Sendable {
     /// The broker's time stamp of the record.
     public let pushedMs: Int64
@@ -51,7 +51,7 @@ public struct AlertCause: Equatable, Sendable {
 /// The alerts told of one machine, as far back as judging again can reach.
 public struct ToldAlerts: Equatable, Sendable {
     public private(set) var all: [ToldAlert]
-    /// Those that `tell` changed.
+    /// The alerts that `tell` changed.
     public private(set) var changedIDs: Set<String> = []
 
     public init(_ all: [ToldAlert] = []) { self.all = all }
@@ -61,7 +61,7 @@ public struct ToldAlerts: Equatable, Sendable {
         ToldAlerts(all.filter { $0.isReached(after: state.lastMs ?? .min, open: state.open) })
     }
 
-    /// Takes over an alert as it stands elsewhere, if readings after `state` can touch it.
+    /// Adopts an alert from elsewhere if readings after `state` can change it.
     public mutating func adopt(_ alert: ToldAlert, after state: AlertFold) {
         if let index = all.firstIndex(where: { $0.id == alert.id }) {
             all[index] = alert
@@ -70,10 +70,10 @@ public struct ToldAlerts: Equatable, Sendable {
         }
     }
 
-    /// What `changedIDs` names, by id.
+    /// The alerts in `changedIDs`, by id.
     public var changed: [ToldAlert] { all.filter { changedIDs.contains($0.id) }.sorted { $0.id < $1.id } }
 
-    /// What episodes can make of an alert that was told.
+    /// How episodes relate to an alert that was told.
     public enum Reach: Sendable {
         /// They do not touch it.
         case untouched
@@ -85,8 +85,8 @@ public struct ToldAlerts: Equatable, Sendable {
         case reserved
     }
 
-    /// Makes the alerts that are judged equal to `episodes`, which are all that there are in their stead. Unchanged ones
-    /// say nothing. An episode that overlaps one told takes over its id; what is left is withdrawn.
+    /// Replaces the alerts by `episodes`, which are complete. Unchanged ones are not told. An episode that overlaps a told alert takes
+    /// over its id; the remaining alerts are withdrawn.
     public mutating func tell(
         _ episodes: [Episode], cause: AlertCause, isJudged: (ToldAlert) -> Bool
     ) -> [AlertTransition] {
@@ -99,17 +99,17 @@ public struct ToldAlerts: Equatable, Sendable {
         let reaches = all.map { $0.isWithdrawn ? .untouched : reach($0) }
         var free = all.indices.filter { reaches[$0] != .untouched }
             .sorted { (all[$0].episode.openedMs, all[$0].id) < (all[$1].episode.openedMs, all[$1].id) }
-        func take(where fits: (Int) -> Bool) -> Int? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
+        func remove(where fits: (Int) -> Bool) -> Int? { free.firstIndex(where: fits).map { free.remove(at: $0) } }
         // The same opening first: an overlap must not take an alert from the episode that it stands for.
         var told = episodes.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }.map { episode in
-            let index = take { index in
+            let index = remove { index in
                 all[index].episode.isOfSame(as: episode) && all[index].episode.openedMs == episode.openedMs
             }
             return (episode: episode, index: index)
         }
         for at in told.indices where told[at].index == nil {
             let episode = told[at].episode
-            told[at].index = take { reaches[$0] != .reserved && all[$0].episode.competes(with: episode) }
+            told[at].index = remove { reaches[$0] != .reserved && all[$0].episode.competes(with: episode) }
         }
         var transitions: [AlertTransition] = []
         for (episode, index) in told {
@@ -133,7 +133,7 @@ public struct ToldAlerts: Equatable, Sendable {
         let before = all[index].episode
         guard before != episode else { return [] }
         replace(index, by: episode, cause)
-        // What was over and is not, or ended at another time, is a correction, whatever brought it.
+        // An alert that ended before and now has not, or ended at another time, is a correction, whatever caused it.
         guard !cause.isLate, before.openedMs == episode.openedMs, before.resolvedMs == nil else {
             correct(index, cause)
             return [AlertTransition(.revised, all[index], cause)]

@@ -3,7 +3,7 @@ public import Fleet
 /// Trouble codes as alerts: one an episode, from the scan that first shows it to the first later one without it. A scan
 /// that the car did not answer says nothing.
 public enum TroubleCodes {
-    /// What a car that answered showed: stored, pending and permanent codes alike.
+    /// The codes of a car that answered: stored, pending and permanent.
     public struct Scan: Equatable, Sendable {
         public let ts: Int64
         public let id: String

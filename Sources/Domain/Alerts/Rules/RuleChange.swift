@@ -1,7 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// What makes one rule set another one: a parameter of a model or machine.
+/// One difference between two rule sets: a parameter of a model or machine.
 public struct RuleChange: Equatable, Sendable, CustomStringConvertible {
     public enum Kind: String, Sendable { case added, changed, removed }
 
@@ -57,7 +57,7 @@ extension Threshold {
         "recommended", "capacity", "advice",
     ]
 
-    /// As a file says it; what it does not say is left out.
+    /// The elements as in a file; absent values are left out.
     package var elements: [(String, String)] {
         let numbers = [
             ("threshold", threshold), ("critical", critical), ("for", holdMs == 0 ? nil : holdMs), ("clear", clear),

@@ -1,9 +1,9 @@
 internal import Fleet
 
-/// What a folder of threshold files holds, by path within it: `tractors.xml`, one file a model and, for machines with
-/// rules of their own, `machines/<vehicle>-thresholds.xml`.
+/// The content of a folder of threshold files by relative path: `tractors.xml`, one file per model and, for machines with their own rules,
+/// `machines/<vehicle>-thresholds.xml`.
 public struct RuleFolder: Equatable, Sendable {
-    /// Where the files of single machines lie.
+    /// The folder of single machines' files.
     public static let machines = "machines/"
     private static let list = "tractors.xml"
 

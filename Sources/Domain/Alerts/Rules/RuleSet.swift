@@ -44,7 +44,7 @@ public struct RuleSet: Equatable, Sendable {
         return standard.filter { rule in !own.contains { $0.field == rule.field } } + own
     }
 
-    /// What is judged, in a fixed order. A model without thresholds raises nothing.
+    /// The rules to evaluate, in a fixed order. A model without thresholds raises nothing.
     func judged(_ model: String, _ vehicle: VehicleID) -> [Judged] {
         machines[vehicle] == nil ? judgedOfModel[model] ?? [] : RuleSet.judged(thresholds(of: model, vehicle))
     }

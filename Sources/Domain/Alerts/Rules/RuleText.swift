@@ -1,8 +1,8 @@
 public import Codecs
 internal import Fleet
 
-/// A rule set as text, for the log: one line a model or machine and one a rule, in a fixed order, fields parted by tabs.
-/// Values are thousandths, times milliseconds; what is not there is empty. Names of our types do not occur in it.
+/// A rule set as text for the log: one line per model or machine and per rule, in a fixed order, fields separated by tabs. Values are
+/// thousandths, times milliseconds; absent fields are empty. Names of our types do not occur in it.
 ///
 /// Whether a machine is judged at all is read from it by the database, too (`drover.is_judged`).
 ///
@@ -154,7 +154,7 @@ extension Threshold {
         advice = fields[14].isEmpty ? nil : try RuleSet.unescaped(fields[14])
     }
 
-    /// As large as a threshold file may say: what is counted from them must not overflow.
+    /// The largest number that a threshold file may have: results must not overflow.
     private static func number(_ text: String) throws(DecodeError) -> Int64 {
         guard let number = Int64(text), String(number) == text,
             number.magnitude <= UInt64(ThresholdFile.valueMost) * 1_000
@@ -164,7 +164,7 @@ extension Threshold {
 }
 
 extension ThresholdField {
-    /// Also parameters that no threshold file can name.
+    /// Includes parameters that no threshold file can name.
     public init?(anyName name: String) {
         if let field = ThresholdField(name: name) {
             self = field

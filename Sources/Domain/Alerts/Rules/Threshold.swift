@@ -1,15 +1,15 @@
 public import Fleet
 
-/// Who sees a parameter; each includes the ones before.
+/// The audiences of a parameter; each includes those before it.
 public enum Audience: String, CaseIterable, Sendable {
     case farmer, dealer, developer
 
-    /// What somebody of this audience sees: what is for it and for those before.
+    /// The audiences whose parameters this one sees: its own and those before.
     public var seen: [Audience] { Audience.allCases.filter { Audience.rank($0) <= Audience.rank(self) } }
     private static func rank(_ audience: Audience) -> Int { allCases.firstIndex(of: audience)! }
 }
 
-/// What a row of a threshold file is about: a number that can be judged, or a text that is only shown.
+/// The subject of a row in a threshold file: a number that is judged, or a text that is only shown.
 public enum ThresholdField: Hashable, Sendable {
     case parameter(MachineParameter)
     case serialNumber, machineID, firmware
@@ -39,11 +39,11 @@ public struct Threshold: Equatable, Sendable {
     public var absentMs: Int64?
     /// Service interval: what has run since the last service is compared with it.
     public var every: Int64?
-    /// So long before a service is due it is due soon; nil: a tenth of the interval.
+    /// The time before a service from which it counts as soon due; nil: a tenth of the interval.
     public var soon: Int64?
     public var recommended: Int64?
     public var capacity: Int64?
-    /// What to do about it.
+    /// What to do when the alert opens.
     public var advice: String?
 
     public init(
@@ -62,7 +62,7 @@ public struct Threshold: Equatable, Sendable {
     /// An element that contradicts the limit, and why.
     public typealias Contradiction = (element: String, why: String)
 
-    /// What lies on the wrong side of the limit: one rule for files, pages and trials.
+    /// Values on the wrong side of the limit: one rule for files, pages and backtests.
     public var contradictions: [Contradiction] {
         guard let threshold else { return [] }
         func isBeyond(_ value: Int64, _ other: Int64) -> Bool { test == .above ? value > other : value < other }

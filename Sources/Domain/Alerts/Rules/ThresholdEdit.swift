@@ -2,8 +2,7 @@ internal import Codecs
 internal import Fleet
 internal import Formats
 
-/// One parameter of a threshold file put in the place of what stands there, or taken out. All else stays as somebody has written
-/// it, comments and blanks included.
+/// Replaces or removes one parameter of a threshold file. The rest stays as it was written, comments and blanks included.
 public enum ThresholdEdit {
     /// The elements of a parameter beside its name, in the order in which they are written.
     public static let elements = [
@@ -27,7 +26,7 @@ public enum ThresholdEdit {
         }
     }
 
-    /// What stands in a file of one parameter: as it is written, for saying whether it is still the same. Nil: nothing.
+    /// The text of one parameter in a file, to tell whether it has changed. Nil: it is absent.
     public static func standing(_ field: ThresholdField, in file: [UInt8], fileName: String) throws(Fault) -> [UInt8]? {
         try place(field, file, fileName).map { Array(file[$0.range]) }
     }
@@ -98,7 +97,7 @@ public enum ThresholdEdit {
         return nil
     }
 
-    /// Of each parameter, in order.
+    /// One per parameter, in order.
     private static func spans(_ file: [UInt8], _ fileName: String) throws(Fault) -> [Range<Int>] {
         let thresholds: [Threshold]
         do throws(ThresholdError) { thresholds = try ThresholdFile.parse(fileName: fileName, bytes: file) } catch {

@@ -10,7 +10,7 @@ public struct ThresholdError: Error, Equatable, CustomStringConvertible {
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// One mistake: file, line, element, the value that stands there, why it is wrong, and what is accepted.
+/// One mistake: file, line, element, the value, why it is wrong, and what is accepted.
 public struct ThresholdProblem: Equatable, Sendable, CustomStringConvertible {
     public enum Reason: Equatable, Sendable {
         case notXML(String)

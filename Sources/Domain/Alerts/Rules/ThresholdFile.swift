@@ -92,7 +92,7 @@ public enum ThresholdFile {
             return threshold
         }
 
-        /// What is right by itself and wrong together.
+        /// Rejects values that are valid alone but not together.
         private mutating func check(_ threshold: Threshold, _ element: XMLElement, _ parts: [String: XMLElement]) {
             if let judged = threshold.field.judgedType {
                 if threshold.test != .shown, threshold.type != judged {

@@ -39,7 +39,7 @@ public enum RideFile {
             if line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
             do throws(Fault) {
                 let record = try record(Array(line), line: index + 1, campus: campus)
-                // What is said of the campus itself is of no time.
+                // A campus's own settings have no time.
                 if case .campus = record.kind {
                 } else {
                     if let last = lastMs[record.campus], record.ts < last {
@@ -122,7 +122,7 @@ public enum RideFile {
         }
         if records.isEmpty && faults.isEmpty { faults.append(Fault(line: 0, reason: "holds no ride")) }
         guard faults.isEmpty else { return .failure(Faults(all: faults)) }
-        // Of one time in the order of the lines.
+        // Records of one time keep the order of the lines.
         let order = records.indices.sorted { (records[$0].ts, $0) < (records[$1].ts, $1) }
         return .success(order.map { records[$0] })
     }
@@ -141,7 +141,7 @@ public enum RideFile {
         return cells
     }
 
-    /// What the riders and drivers of one ride said.
+    /// The statements of one ride's rider and driver.
     private static func ride(_ row: [String: String], campus: String) throws(Fault) -> [RideRecord] {
         func cell(_ name: String) throws(Fault) -> String {
             guard let text = row[name] else { throw Fault(line: 0, reason: "`\(name)` is missing") }

@@ -13,7 +13,7 @@ public enum RosterFile {
 
     public struct Roster: Equatable, Sendable {
         public var people: [RosterEntry] = []
-        /// Of the header, which nothing is made of.
+        /// Header columns that are ignored.
         public var unusedColumns: [String] = []
     }
 

@@ -49,7 +49,7 @@ package struct VarintReader {
     package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     package var atEnd: Bool { at == bytes.count }
-    /// What was not read yet.
+    /// The bytes that are not read yet.
     package var rest: [UInt8] { Array(bytes[at...]) }
 
     package mutating func byte() throws(DecodeError) -> UInt8 {

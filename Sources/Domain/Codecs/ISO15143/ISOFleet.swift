@@ -25,8 +25,8 @@ public struct ISOMachine: Sendable {
 /// Documents of ISO/TS 15143-3 into readings. Element names as makers publish them; their casing, order, prefixes and
 /// presence vary, so does whether a time is an attribute or an element.
 ///
-/// Each element has a time of its own: what was said at one time makes one reading. What has no place in a reading (fuel
-/// used, engine status, fault codes) is left out. `isReporting` is never set: these services speak once an hour.
+/// Each element has its own time: elements of one time make one reading. Elements without a field in a reading (fuel used, engine status,
+/// fault codes) are left out. `isReporting` is never set: these services report once an hour.
 public enum ISOFleet {
     /// 100 machines with all elements are about 300 KB.
     static let bytesMax = 8 << 20
@@ -89,7 +89,7 @@ public enum ISOFleet {
         return text
     }
 
-    /// As much as a record takes.
+    /// At most the length that a record accepts.
     private static func bounded(_ text: String) -> String {
         var text = text
         while text.utf8.count > 64 { text.removeLast() }
@@ -117,8 +117,7 @@ public enum ISOFleet {
         }
     }
 
-    /// What two pages say of one machine and time, such as its hours and its fuel from two time series; what `later` says
-    /// is preferred.
+    /// Merges two pages about one machine and time, such as hours and fuel from two time series; `later` wins.
     public static func merged(_ earlier: MachineReading, _ later: MachineReading) -> MachineReading {
         precondition(earlier.vehicle == later.vehicle && earlier.ts == later.ts)
         var reading = later

@@ -1,7 +1,7 @@
 internal import Basics
 public import Fleet
 
-/// What a column of a logger's file holds.
+/// The content of a column in a logger's file.
 public enum LoggerColumn: Equatable, Sendable {
     case signal(Signal, LoggerUnit)
     case time(LoggerTime)
@@ -110,7 +110,7 @@ public enum LoggerColumns {
         return (name.replacingBlanks(), String(text[text.index(after: open)...].dropLast()).trimmingBlanks())
     }
 
-    /// What a header means. `extra` are the user's own names, looked up first.
+    /// The meaning of a header. `extra` holds the user's own names and is looked up first.
     static func column(_ header: String, extra: [String: LoggerColumn]) -> LoggerColumn {
         let (name, unit) = split(header)
         switch extra[name] ?? known[name] {

@@ -76,13 +76,13 @@ public struct LoggerFile {
         while let row = lines.next() {
             if row.fields.count == 1, row.fields[0].isEmpty { continue }
             recording.rows += 1
-            try take(row.fields, isCut: row.isCut, layout, &clock, &recording)
+            try decode(row.fields, isCut: row.isCut, layout, &clock, &recording)
         }
         recording.usesStart = clock.usesStart
         return recording
     }
 
-    private func take(
+    private func decode(
         _ fields: [ArraySlice<UInt8>], isCut: Bool, _ layout: LoggerLayout, _ clock: inout LoggerClock,
         _ recording: inout LoggerRecording
     ) throws(LoggerError) {

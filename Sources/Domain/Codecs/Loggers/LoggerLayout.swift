@@ -1,7 +1,7 @@
 internal import Basics
 internal import Fleet
 
-/// Where a logger's file keeps what.
+/// The columns of a logger's file.
 struct LoggerLayout {
     let columns: [LoggerColumn]
     let timeIndex: Int
@@ -94,9 +94,8 @@ struct LoggerClock {
         return (startMs ?? dateMs! + first) + elapsed
     }
 
-    /// Loggers whose clock is coarser than their polling write several rows with one time stamp. Rows that agree or
-    /// complete each other are one reading; rows that contradict each other were taken one after the other, and keep
-    /// the file's order by 1 ms each.
+    /// Loggers whose clock is coarser than their polling write several rows with one time stamp. Rows that agree or complete each other
+    /// are one reading; contradicting rows were read one after the other, and are spaced by 1 ms each, in the file's order.
     mutating func separate(_ reading: inout CarReading) {
         let stamp = reading.ts
         defer { (last, lastStampMs) = (reading, stamp) }

@@ -22,8 +22,8 @@ public enum MTGError: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What stands on the wire between gateway and box: an 8-byte head (magic, version, kind, length) and its content.
-/// Everything is little-endian. Byte by byte: docs/mtg-wire.md.
+/// A frame between gateway and box: an 8-byte head (magic, version, kind, length) and content, all little-endian. Byte by byte:
+/// docs/mtg-wire.md.
 public struct MTGFrame: Equatable, Sendable {
     public static let magic: [UInt8] = [0x4D, 0x54]
     public static let version: UInt8 = 1
@@ -36,8 +36,8 @@ public struct MTGFrame: Equatable, Sendable {
     public let kind: UInt8
     public let content: [UInt8]
 
-    /// The frame at the beginning of the bytes, and how many it takes; nil while it is not whole. What can be refused
-    /// is refused as soon as its byte is there.
+    /// The frame at the beginning of the bytes, and its length; nil while it is incomplete. Faults are reported as soon as their byte has
+    /// arrived.
     public static func first(of bytes: [UInt8], contentMax: Int) throws(MTGError) -> (frame: MTGFrame, count: Int)? {
         for (index, byte) in magic.enumerated() where bytes.count > index {
             guard bytes[index] == byte else { throw .magicMissing }
@@ -57,13 +57,13 @@ public struct MTGFrame: Equatable, Sendable {
     }
 }
 
-/// What a gateway asks of a box.
+/// A gateway's request to a box.
 public enum MTGRequest: Equatable, Sendable {
     /// The newest reading.
     case reading
     /// At most `most` readings with a larger sequence number, oldest first. The box may forget those up to it.
     case backlog(after: Int64, most: Int)
-    /// What to prove the key of the debug log with.
+    /// Asks for the challenge that proves the debug log's key.
     case challenge
     /// The debug log from a byte on. The proof is HMAC-SHA-256 of `proofMessage` with the box's own key.
     case debugLog(from: Int64, proof: [UInt8])
@@ -72,7 +72,7 @@ public enum MTGRequest: Equatable, Sendable {
     public static let challengeBytes = 32
     public static let proofBytes = 32
 
-    /// What is signed to prove the key: a fixed text, the challenge, the first byte asked for.
+    /// The message that is signed to prove the key: a fixed text, the challenge, the first byte asked for.
     public static func proofMessage(challenge: [UInt8], from: Int64) -> [UInt8] {
         var message = Array("MTG debug log".utf8) + challenge
         message.append(littleEndian: from)
@@ -131,7 +131,7 @@ public enum MTGRefusal: UInt16, CaseIterable, Sendable {
     }
 }
 
-/// What a box answers.
+/// A box's answer.
 public enum MTGAnswer: Equatable, Sendable {
     case reading(MTGReading)
     /// A page of the backlog, and the newest sequence number of all.

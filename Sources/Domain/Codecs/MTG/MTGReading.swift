@@ -1,7 +1,7 @@
 public import Fleet
 
-/// A reading as a box (MTG) gives it: a structure of fixed places that grows at its end from firmware to firmware.
-/// What a shorter one does not reach is absent; what a longer one has beyond is not read. See docs/mtg-wire.md.
+/// A box's (MTG) reading: a structure of fixed offsets that grows at its end from firmware to firmware. Fields beyond a shorter one are
+/// absent; bytes beyond the known fields are ignored. See docs/mtg-wire.md.
 public struct MTGReading: Equatable, Sendable {
     /// Rises by one with each reading of this box, from 1 on.
     public var sequence: Int64
@@ -10,7 +10,7 @@ public struct MTGReading: Equatable, Sendable {
     public var serial: String?
     public var model: String?
     public var firmware: String?
-    /// What the box itself calls its machine; a registration decides which vehicle it is.
+    /// The machine's name by the box itself; the registration decides which vehicle it is.
     public var machineID: String?
     public var isEngineRunning: Bool?
     public var values: [MachineParameter: Int64] = [:]
@@ -53,7 +53,7 @@ private enum Place {
     ]
 }
 
-/// What stands for "not known": the flag 0xFF, and the smallest number of the width.
+/// The encoding of "not known": the flag 0xFF, and the smallest number of the width.
 private let flagUnknown: UInt8 = 0xFF
 
 extension MTGReading {
@@ -68,7 +68,7 @@ extension MTGReading {
         model = MTGReading.text(bytes, Place.model)
         firmware = MTGReading.text(bytes, Place.firmware)
         machineID = MTGReading.text(bytes, Place.machineID)
-        takeNumbers(bytes)
+        decodeNumbers(bytes)
         let names = stride(from: Place.devices.lowerBound, to: Place.devices.upperBound, by: Place.deviceBytes)
         let whole = names.filter { $0 + Place.deviceBytes <= bytes.count }
         if !whole.isEmpty {
@@ -76,7 +76,7 @@ extension MTGReading {
         }
     }
 
-    private mutating func takeNumbers(_ bytes: ArraySlice<UInt8>) {
+    private mutating func decodeNumbers(_ bytes: ArraySlice<UInt8>) {
         isEngineRunning = flag(bytes, Place.engineRunning).map { $0 == 1 }
         for (at, parameter) in Place.parameters {
             let row = parameter.row

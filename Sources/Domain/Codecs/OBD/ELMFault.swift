@@ -1,7 +1,6 @@
 internal import Basics
 
-/// Why an adapter's reply holds no answer. The text says what happened and what to do; it repeats at most a few
-/// characters of what came.
+/// Why an adapter's reply holds no answer. The text tells the fault and what to do; it repeats at most a few characters of the reply.
 public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {
     /// The adapter said so itself.
     case said(ELMMessage)
@@ -49,7 +48,7 @@ public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What a session does next.
+    /// The session's next step after a fault.
     public enum Remedy: Sendable {
         /// Ask the same again, soon: the line was disturbed.
         case askAgain
@@ -90,7 +89,7 @@ public enum ELMFault: Error, Equatable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What an ELM327 or its copies print instead of data (ELM327 data sheet, "Error Messages and Alerts").
+/// Messages of an ELM327 or its copies in the place of data (ELM327 data sheet, "Error Messages and Alerts").
 public enum ELMMessage: CaseIterable, Sendable {
     case lowVoltageReset, lowPowerAlert, activityAlert, busInitError, unableToConnect, noData, stopped, bufferFull
     case busBusy, busError, canError, feedbackError, dataError, receiveError, internalError, unknownCommand, restarted
@@ -101,13 +100,13 @@ public enum ELMMessage: CaseIterable, Sendable {
         /// Capital letters without blanks; the line holds this.
         public let token: String
         public let remedy: ELMFault.Remedy
-        /// What happened and what to do.
+        /// The fault, and what to do.
         public let says: String
     }
 
     public var row: Row { ELMMessage.table.first { $0.message == self }! }
 
-    /// In the order of looking: where several fit, the first says most.
+    /// In the order of lookup: of several matches the first is the most specific.
     public static let table: [Row] = [
         Row(
             message: .lowVoltageReset, token: "LVRESET", remedy: .resetAdapter,

@@ -31,7 +31,7 @@ struct ELMLine {
 
     private init(characters: [UInt8], words: (Int, Int)) { (self.characters, self.words) = (characters, words) }
 
-    /// The same without what stands before: how words were written is then unknown.
+    /// The line without its first words: their original spelling is then unknown.
     private func dropping(_ count: Int) -> ELMLine {
         count == 0 ? self : ELMLine(characters: Array(characters.dropFirst(count)), words: (0, 0))
     }
@@ -69,7 +69,7 @@ struct ELMLine {
 
     private func withoutDots() -> ELMLine { dropping(characters.prefix { $0 == 0x2E || $0 == 0x3A }.count) }
 
-    /// What the adapter says of itself in this line.
+    /// The adapter's message in this line.
     var message: ELMMessage? {
         // Data is digits only, but for the colon of a numbered line.
         guard characters.contains(where: { Hex.digit($0) == nil && $0 != 0x3A }) else { return nil }
@@ -160,13 +160,13 @@ struct ELMLine {
 
     private func number(_ digits: some Collection<UInt8>) -> Int { digits.reduce(0) { $0 << 4 | Int($1) } }
 
-    /// For messages: what can be printed, at most so many characters.
+    /// For messages: the printable characters, at most so many.
     func printable(most: Int) -> String {
         String(decoding: characters.prefix(most).map { (0x20...0x7E).contains($0) ? $0 : 0x2E }, as: UTF8.self)
     }
 }
 
-/// What stands at the end of a line of an older bus when headers are on.
+/// The checksum at the end of a line of an older bus when headers are on.
 enum BusChecksum {
     /// ISO 9141-2 and ISO 14230: the sum; SAE J1850: a CRC. The form of a line does not tell which bus it is.
     static func isRight(_ line: [UInt8]) -> Bool {

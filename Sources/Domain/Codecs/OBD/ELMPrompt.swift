@@ -6,7 +6,7 @@ public struct ELMPrompt: Sendable {
     public enum Event: Equatable, Sendable {
         /// All before a prompt, without it.
         case reply([UInt8])
-        /// What came before this prompt was too long and is dropped; told once, as soon as it shows.
+        /// The reply before this prompt was too long and is dropped; reported once.
         case fault(ELMFault)
     }
 
@@ -19,7 +19,7 @@ public struct ELMPrompt: Sendable {
     public var isInReply: Bool { isDropping || !pending.isEmpty }
 
     /// The replies that end within these bytes. NUL bytes are left out, as the data sheet asks for.
-    public mutating func take(_ bytes: some Sequence<UInt8>) -> [Event] {
+    public mutating func receive(_ bytes: some Sequence<UInt8>) -> [Event] {
         var events: [Event] = []
         for byte in bytes where byte != 0 {
             if byte == 0x3E {

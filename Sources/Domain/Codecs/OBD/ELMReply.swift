@@ -7,7 +7,7 @@ public enum OBDBus: Equatable, Sendable {
     case older
 }
 
-/// What one control unit answered to one request, put together from its frames.
+/// One control unit's answer to one request, assembled from its frames.
 public struct OBDAnswer: Equatable, Sendable {
     /// The sender as the adapter shows it (`7E8`, `18DAF110`, `10`); nil with headers off.
     public let unit: String?
@@ -33,7 +33,7 @@ public enum ELMReply {
         let echo = Array(request.text.utf8)
         for line in ELMLine.lines(text) {
             guard let rest = line.withoutEcho(echo).withoutNews() else { continue }
-            try sorter.take(rest)
+            try sorter.add(rest)
         }
         return try sorter.answers()
     }
@@ -75,7 +75,7 @@ private struct FrameSorter {
         start = request.answerStart
     }
 
-    mutating func take(_ line: ELMLine) throws(ELMFault) {
+    mutating func add(_ line: ELMLine) throws(ELMFault) {
         switch try line.content(start: start, mode: request.mode) {
         case .length(let length): numbered.append((length, []))
         case .numbered(let length, let frames):

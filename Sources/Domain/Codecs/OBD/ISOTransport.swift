@@ -3,8 +3,8 @@ internal import Fleet
 
 /// Frames of a CAN bus put together to answers (ISO 15765-2). A frame begins with its type and length.
 enum ISOTransport {
-    /// What one control unit sent for one request, in the order of arrival. Consecutive frames may come in any order
-    /// and twice; answers come in the order of their first frames.
+    /// Assembles one control unit's frames, in the order of arrival. Consecutive frames may come in any order and twice; answers come in
+    /// the order of their first frames.
     static func answers(_ frames: [[UInt8]]) throws(ELMFault) -> [[UInt8]] {
         var answers: [[UInt8]] = []
         var open: LongAnswer?

@@ -1,4 +1,4 @@
-/// What the values of parameters that are no numbers mean (SAE J1979, appendix B).
+/// The meanings of values that are no numbers (SAE J1979, appendix B).
 enum OBDChoices {
     static let fuelSystem: [UInt8: String] = [
         0: "off or absent", 1: "open loop: engine too cold", 2: "closed loop",

@@ -1,11 +1,11 @@
 internal import Basics
 
-/// What is asked of a car's control units: the service (mode) and what it needs, as bytes (SAE J1979).
+/// A request to a car's control units: the service (mode) and its bytes (SAE J1979).
 public struct OBDRequest: Hashable, Sendable {
     /// The mode first; 1 to `bytesMax`.
     public let bytes: [UInt8]
 
-    /// What fits into one frame of a CAN bus.
+    /// The payload of one CAN frame.
     public static let bytesMax = 7
 
     /// Precondition: 1 to 7 bytes.
@@ -37,7 +37,7 @@ public struct OBDRequest: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// What goes to the adapter, without the carriage return: `010C`.
+    /// The text for the adapter, without the carriage return: `010C`.
     public var text: String { Hex.text(bytes).uppercased() }
 
     public var mode: UInt8 { bytes[0] }
@@ -45,7 +45,7 @@ public struct OBDRequest: Hashable, Sendable {
     /// The parameter of a request for one; nil where there is none, or several.
     public var pid: UInt8? { answerStart.count == 2 ? answerStart[1] : nil }
 
-    /// What an answer to this begins with: the mode + 0x40, and the parameter where one was asked for.
+    /// The beginning of an answer: the mode + 0x40, and the parameter when one was asked for.
     var answerStart: [UInt8] {
         let head = mode &+ 0x40
         return switch (mode, bytes.count) {

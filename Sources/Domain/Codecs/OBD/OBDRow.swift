@@ -35,14 +35,14 @@ public struct OBDRow: Sendable {
 
 /// A number out of data bytes: `(raw × times + plus) / over`, exact up to the last rounding.
 public struct OBDScale: Equatable, Sendable {
-    /// Where its first byte is, and how many it has, the highest first.
+    /// The offset of its first byte, and its length, big-endian.
     let at: Int
     let width: Int
     var isSigned = false
     let times: Int64
     let plus: Int64
     let over: Int64
-    /// What is shown: enough to be exact where the formula allows it.
+    /// Decimals shown: enough to be exact where the formula allows it.
     public let decimals: Int
 
     func raw(_ data: ArraySlice<UInt8>) -> Int64 {

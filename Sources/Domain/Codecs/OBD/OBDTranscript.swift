@@ -1,7 +1,7 @@
 /// Requests and replies as a terminal program logged them, or as pairs in two columns (docs/obd.md).
 public enum OBDTranscript {
     public struct Exchange: Equatable, Sendable {
-        /// Of the request, counted from 1.
+        /// Line of the request, from 1.
         public let line: Int
         /// As written, without blanks around.
         public let request: String
@@ -15,14 +15,14 @@ public enum OBDTranscript {
         while index < text.count {
             let byte = text[index]
             if byte == 0x0D || byte == 0x0A {
-                reader.take(text[start..<index], line: line)
+                reader.read(text[start..<index], line: line)
                 if byte == 0x0D, index + 1 < text.count, text[index + 1] == 0x0A { index += 1 }
                 line += 1
                 start = index + 1
             }
             index += 1
         }
-        if start < text.count { reader.take(text[start...], line: line) }
+        if start < text.count { reader.read(text[start...], line: line) }
         reader.end()
         return reader.exchanges
     }
@@ -32,7 +32,7 @@ private struct TranscriptReader {
     private(set) var exchanges: [OBDTranscript.Exchange] = []
     private var open: (line: Int, request: String, reply: [UInt8])?
 
-    mutating func take(_ text: ArraySlice<UInt8>, line: Int) {
+    mutating func read(_ text: ArraySlice<UInt8>, line: Int) {
         guard text.first != 0x23 else { return }
         if let tab = text.firstIndex(of: 0x09) {
             end()

@@ -72,7 +72,7 @@ extension OBDAnswer {
         guard request.mode == 1 || request.mode == 2, bytes.first == request.mode + 0x40 else {
             throw .notAboutThis(mode: request.mode)
         }
-        // A parameter that was taken is not taken again: padding may look like its number.
+        // Each parameter is accepted once: padding may look like its number.
         var waited = Set(pidsAsked(request))
         var (values, rest): ([OBDValue], ArraySlice<UInt8>) = ([], bytes.dropFirst())
         while let pid = rest.first, waited.remove(pid) != nil {

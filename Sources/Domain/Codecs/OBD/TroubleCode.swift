@@ -37,7 +37,7 @@ public struct TroubleCode: Hashable, Sendable {
     public enum System: String, CaseIterable, Sendable { case powertrain, chassis, body, network }
     public var system: System { System.allCases[Int(raw >> 14)] }
 
-    /// Who says what it means.
+    /// Who defines the code.
     public enum Origin: String, Sendable { case generic, manufacturer, reserved }
     public var origin: Origin {
         let (group, third) = (raw >> 12 & 3, raw >> 8 & 0xF)
@@ -52,7 +52,7 @@ public struct TroubleCode: Hashable, Sendable {
         }
     }
 
-    /// What the third character stands for; nil where it stands for nothing fixed.
+    /// The subsystem by the third character; nil where none is fixed.
     public var subsystem: String? {
         let third = raw >> 8 & 0xF
         switch (system, third) {
@@ -76,9 +76,9 @@ public struct TroubleCode: Hashable, Sendable {
 extension OBDAnswer {
     /// The codes of an answer in mode 03 (confirmed), 07 (pending) or 0A (permanent), without padding.
     ///
-    /// On a CAN bus a count stands in front, though not every adapter passes it on; older buses have none and pad with
-    /// 0000 to three codes. With a count the bytes are even in number. A line of seven bytes that is known to come from
-    /// a CAN bus is a count with padding behind, if it can be one.
+    /// On a CAN bus a count precedes the codes, though not every adapter passes it on; older buses have none and pad with 0000 to three
+    /// codes. With a count the number of bytes is even. A line of seven bytes that is known to come from a CAN bus has a count and
+    /// padding, if its first byte can be one.
     public func troubleCodes() throws(OBDValueError) -> [TroubleCode] {
         guard let mode = bytes.first, [0x43, 0x47, 0x4A].contains(mode) else {
             throw .notAboutThis(mode: (bytes.first ?? 0) &- 0x40)

@@ -46,7 +46,7 @@ public struct TroubleCodeFileError: Error, Equatable, Sendable, CustomStringConv
     public var description: String { "line \(line): \(why)" }
 }
 
-/// What codes mean: the generic table, and before it the one of a car's make.
+/// Meanings of codes: the make's own table first, then the generic one.
 public struct TroubleCodeMeanings: Sendable {
     private let generic: TroubleCodeFile
     private let make: TroubleCodeFile

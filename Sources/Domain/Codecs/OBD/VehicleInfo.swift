@@ -1,6 +1,6 @@
 internal import Basics
 
-/// What a car says of itself in mode 09 (SAE J1979).
+/// A car's own data in mode 09 (SAE J1979).
 extension OBDAnswer {
     /// The vehicle identification number: 17 letters and digits without I, O and Q (ISO 3779).
     public func vin() throws(OBDValueError) -> String {

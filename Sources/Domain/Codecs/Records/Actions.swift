@@ -139,14 +139,14 @@ extension RecordDecoder {
         return codes
     }
 
-    /// Empty when it is absent; what is there must be a list of texts.
+    /// Empty when it is absent; otherwise it must be a list of texts.
     private func texts(_ key: JSONScanner.Common, _ name: String, bytesMax: Int) throws(DecodeError) -> [String] {
         if scanner.isAbsent(key) { return [] }
         guard let texts = scanner.strings(key, bytesMax: bytesMax) else { throw .keyMissing(name) }
         return texts
     }
 
-    /// Nil when it is absent; what is there must be true or false.
+    /// Nil when it is absent; otherwise it must be true or false.
     private func flag(_ key: JSONScanner.Common, _ name: String) throws(DecodeError) -> Bool? {
         if scanner.isAbsent(key) { return nil }
         guard let flag = scanner.flag(key) else { throw .keyMissing(name) }
@@ -165,7 +165,7 @@ extension RecordDecoder {
         return id
     }
 
-    /// Nil when it is absent; what is there must be a text that fits.
+    /// Nil when it is absent; otherwise it must be a text that fits.
     private func text(
         _ key: JSONScanner.Common, _ name: String, bytesMax: Int = actionTextBytesMax
     ) throws(DecodeError) -> String? {
@@ -210,7 +210,7 @@ extension RecordDecoder {
         return car
     }
 
-    /// Nil when it is absent; what is there must be a number in this range, scaled by 10^decimals.
+    /// Nil when it is absent; otherwise it must be a number in this range, scaled by 10^decimals.
     private func number(
         _ key: JSONScanner.Common, _ name: String, decimals: Int, in range: ClosedRange<Int64>
     ) throws(DecodeError) -> Int32? {

@@ -31,7 +31,7 @@ final class JSONScanner {
 
     private let scanner: OpaquePointer
     private let slots: UnsafeMutablePointer<drover_json_slot>
-    /// What the loop over a record's signals needs of each row, in the order of `Signal`.
+    /// The rows of `Signal`, in order, reduced to what the loop over a record's signals needs.
     let signals: [(signal: Signal, slot: Int, scale: Int64, possible: StoredRange)]
     private let parameterSlot: [Int]
 
@@ -105,7 +105,7 @@ final class JSONScanner {
         unsafe isText(key, UnsafeRawBufferPointer(start: wanted.utf8Start, count: wanted.utf8CodeUnitCount))
     }
 
-    /// Nil when there is none, when it is too long, and when it holds a NUL: no database takes one in a text.
+    /// Nil when it is absent, too long, or contains a NUL: no database accepts one in a text.
     func text(_ key: Common, bytesMax: Int) -> String? {
         guard let bytes = unsafe bytes(key), bytes.count <= bytesMax, unsafe !bytes.contains(0) else { return nil }
         return unsafe String(decoding: bytes, as: UTF8.self)

@@ -1,7 +1,7 @@
 internal import Basics
 public import Fleet
 
-/// What a record on a topic says.
+/// The content of a record on a topic.
 public enum Record: Equatable, Sendable {
     case car(VehicleID, CarReading, droppedFields: Int)
     case machine(MachineReading, droppedFields: Int)
@@ -14,7 +14,7 @@ public enum Record: Equatable, Sendable {
     case action(Action)
 }
 
-/// What a record on the cars' topic says, when the reading itself goes into the caller's memory.
+/// The content of a record on the cars' topic when the reading itself is written to the caller's memory.
 public enum CarRecord: Equatable, Sendable {
     case reading(droppedFields: Int)
     /// At this time, epoch milliseconds; `RecordDecoder.tick` has the rest.
@@ -53,13 +53,13 @@ public final class RecordDecoder {
         if let key = unsafe key, unsafe !scanner.isText(.vehicle, key) { throw .keyDiffers }
         guard !isMachine else { return try machine(vehicle, ts) }
         var reading = CarReading(ts: ts)
-        let dropped = takeSignals(into: &reading)
+        let dropped = decodeSignals(into: &reading)
         return .car(vehicle, reading, droppedFields: dropped)
     }
 
-    /// As `decode` for a car's record, but without a `VehicleID`, and nothing is allocated. A reading's vehicle is
-    /// the key, byte for byte; that the key is an id at all is not looked at: the caller makes a `VehicleID` of it
-    /// when it first meets it. `reading` is replaced when the result is `.reading` and else left alone.
+    /// Like `decode` for a car's record, but without a `VehicleID` and without allocation. A reading's vehicle is the key, byte for byte;
+    /// the key is not checked to be an id: the caller makes a `VehicleID` when it first meets it. `reading` is replaced when the result is
+    /// `.reading`, else left alone.
     public func decodeCar(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, into reading: inout CarReading
     ) throws(DecodeError) -> CarRecord {
@@ -74,7 +74,7 @@ public final class RecordDecoder {
             throw .keyDiffers
         }
         reading = CarReading(ts: ts)
-        return .reading(droppedFields: takeSignals(into: &reading))
+        return .reading(droppedFields: decodeSignals(into: &reading))
     }
 
     /// The tick that `decodeCar` found.
@@ -115,7 +115,7 @@ public final class RecordDecoder {
     }
 
     /// How many signals were there but not of a possible value.
-    private func takeSignals(into reading: inout CarReading) -> Int {
+    private func decodeSignals(into reading: inout CarReading) -> Int {
         var dropped = 0
         for index in scanner.signals.indices {
             let field = scanner.signals[index]
@@ -175,7 +175,7 @@ extension RecordDecoder {
         return try result.get()
     }
 
-    /// One record for the cars' topic as an app hands it in: what it says is said by `account`.
+    /// One record for the cars' topic as an app uploads it; `account` becomes its author.
     public func decode(upload line: [UInt8], by account: String) throws(DecodeError) -> Record {
         let result = unsafe line.withUnsafeBytes { bytes in
             Result { () throws(DecodeError) -> Record in

@@ -4,7 +4,7 @@ internal import Formats
 
 /// Records of campuses on `drover.dispatch`: JSON objects with plain values.
 public enum RideRecords {
-    /// What a record of the topic says.
+    /// The content of a record on the topic.
     public typealias Decoded = TickOr<RideRecord>
 
     static let bytesMax = 900_000

@@ -1,10 +1,10 @@
 internal import Fleet
 
-/// What a record says of the time, to the partition that it stands in.
+/// The time that a record tells its partition.
 public struct Tick: Equatable, Sendable {
     /// Epoch milliseconds.
     public let ts: Int64
-    /// Who sends it, by role and instance; nil: versions before told nobody.
+    /// The sender, by role and instance; nil: written by a version that did not say.
     public let by: String?
     /// The clock was moved wrongly, and a person sets it back to `ts`.
     public let isSetBack: Bool
@@ -20,7 +20,7 @@ public struct Tick: Equatable, Sendable {
     public var isOfImport: Bool { by?.hasPrefix(Tick.importer) ?? false }
     private static let importer = "import."
 
-    /// What a sender is called: the role, and what tells it from others of the role. What an id cannot hold becomes `-`.
+    /// A sender's name: its role and instance. Characters that an id cannot hold become `-`.
     public static func sender(role: String, instance: String) -> String {
         let name = "\(role).\(instance)".utf8.prefix(64).map { VehicleID.isValid([$0]) ? $0 : UInt8(ascii: "-") }
         return String(decoding: name, as: UTF8.self)

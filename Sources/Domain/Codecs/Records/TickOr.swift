@@ -1,4 +1,4 @@
-/// What a message is, of a topic that holds ticks beside records of one kind.
+/// A message of a topic that holds ticks beside records of one kind.
 public enum TickOr<Record> {
     case tick(Tick)
     case record(Record)
@@ -6,7 +6,7 @@ public enum TickOr<Record> {
     public typealias Decode = (_ value: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) throws(DecodeError) ->
         TickOr
 
-    /// Of a message that is not on the log yet, as it will be decoded there.
+    /// Decodes a message that is not on the log yet as it will be decoded there.
     public init(_ value: [UInt8], key: [UInt8], _ decode: Decode) throws(DecodeError) {
         // A closure with a typed error: the standard library's own rethrows any.
         let result = unsafe value.withUnsafeBytes { value in

@@ -46,7 +46,7 @@ public enum OpenMeteo {
                 hour.dropped.append(DroppedWeather(column.quantity, .unitUnknown))
                 continue
             }
-            hour.take(column.quantity, given, scale: scale, offset: offset)
+            hour.set(column.quantity, given, scale: scale, offset: offset)
         }
         return hour
     }
@@ -69,8 +69,8 @@ public enum OpenMeteo {
         (-1_000_000_000_000..<UTC.plausible.upperBound).contains(ts) ? ts : nil
     }
 
-    /// What brings a value of the unit to ours: value × scale + offset. 1 mile is 1609.344 m, 1 nautical mile 1852 m,
-    /// 1 inch 25.4 mm (all exact by definition).
+    /// Converts a value of the unit to ours: value × scale + offset. 1 mile is 1609.344 m, 1 nautical mile 1852 m, 1 inch 25.4 mm (all
+    /// exact by definition).
     static func conversion(_ quantity: WeatherQuantity, _ unit: String) -> (scale: Double, offset: Double)? {
         switch (quantity, unit) {
         case (.temperature, "°C"): (1, 0)

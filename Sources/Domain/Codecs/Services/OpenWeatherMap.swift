@@ -37,12 +37,12 @@ public enum OpenWeatherMap {
         guard let ts = time(tree) else { return nil }
         var hour = WeatherHour(ts: ts)
         let (main, wind) = (tree["main"], tree["wind"])
-        take(
+        decode(
             &hour, temperature: main?["temp"], speed: wind?["speed"], gust: wind?["gust"], direction: wind?["deg"])
-        hour.take(.humidity, main?["humidity"])
+        hour.set(.humidity, main?["humidity"])
         // The pressure at sea level, as Open-Meteo's `pressure_msl`.
-        hour.take(.pressure, main?["pressure"])
-        hour.take(.cloudCover, tree["clouds"]?["all"])
+        hour.set(.pressure, main?["pressure"])
+        hour.set(.cloudCover, tree["clouds"]?["all"])
         rest(&hour, tree)
         return hour
     }
@@ -50,34 +50,34 @@ public enum OpenWeatherMap {
     private static func flat(_ tree: JSONValue) -> WeatherHour? {
         guard let ts = time(tree) else { return nil }
         var hour = WeatherHour(ts: ts)
-        take(
+        decode(
             &hour, temperature: tree["temp"], speed: tree["wind_speed"], gust: tree["wind_gust"],
             direction: tree["wind_deg"])
-        hour.take(.humidity, tree["humidity"])
-        hour.take(.pressure, tree["pressure"])
-        hour.take(.cloudCover, tree["clouds"])
+        hour.set(.humidity, tree["humidity"])
+        hour.set(.pressure, tree["pressure"])
+        hour.set(.cloudCover, tree["clouds"])
         rest(&hour, tree)
         return hour
     }
 
-    private static func take(
+    private static func decode(
         _ hour: inout WeatherHour, temperature: JSONValue?, speed: JSONValue?, gust: JSONValue?, direction: JSONValue?
     ) {
-        hour.take(.temperature, temperature, offset: kelvinOffset)
-        hour.take(.windDirection, direction)
+        hour.set(.temperature, temperature, offset: kelvinOffset)
+        hour.set(.windDirection, direction)
         if hour.dropped.contains(DroppedWeather(.temperature, .impossible)) {
             if speed != nil { hour.dropped.append(DroppedWeather(.windSpeed, .unitUnknown)) }
             if gust != nil { hour.dropped.append(DroppedWeather(.windGust, .unitUnknown)) }
             return
         }
-        hour.take(.windSpeed, speed)
-        hour.take(.windGust, gust)
+        hour.set(.windSpeed, speed)
+        hour.set(.windGust, gust)
     }
 
     /// Rain and snow of the last hour in millimetres of water. No entry means a dry hour only where a condition is told.
     private static func rest(_ hour: inout WeatherHour, _ tree: JSONValue) {
         let condition = tree["weather"]?[0]?["id"]
-        hour.take(.condition, condition)
+        hour.set(.condition, condition)
         let (rain, snow) = (tree["rain"]?["1h"], tree["snow"]?["1h"])
         switch (rain, snow) {
         case (nil, nil):
@@ -85,10 +85,10 @@ public enum OpenWeatherMap {
             hour.thousandths[.precipitation] = 0
         case (let rain?, let snow?):
             guard let sum = rain.double.flatMap({ r in snow.double.map { r + $0 } }) else {
-                return hour.take(.precipitation, .text(""))
+                return hour.set(.precipitation, .text(""))
             }
-            hour.take(.precipitation, .number(String(sum)))
-        case (let one?, nil), (nil, let one?): hour.take(.precipitation, one)
+            hour.set(.precipitation, .number(String(sum)))
+        case (let one?, nil), (nil, let one?): hour.set(.precipitation, one)
         }
     }
 }

@@ -1,7 +1,7 @@
 internal import Basics
 public import Formats
 
-/// What is known of weather, each in one unit of ours whatever a service speaks.
+/// The weather quantities, each in our one unit whatever a service uses.
 public enum WeatherQuantity: String, CaseIterable, Sendable {
     case temperature, windSpeed = "wind_speed", windGust = "wind_gust", windDirection = "wind_direction"
     case cloudCover = "cloud_cover", precipitation, humidity, pressure
@@ -20,9 +20,8 @@ public enum WeatherQuantity: String, CaseIterable, Sendable {
         }
     }
 
-    /// What has been measured on the earth, with room, in thousandths: air -89.2 and 56.7 °C, gusts 113 m/s, 305 mm of rain
-    /// in an hour, 870 and 1084 hPa at sea level (WMO World Weather and Climate Extremes Archive); pressure may be that of
-    /// a mountain.
+    /// Measured extremes on earth, with margin, in thousandths: air -89.2 and 56.7 °C, gusts 113 m/s, 305 mm of rain in an hour, 870 and
+    /// 1084 hPa at sea level (WMO World Weather and Climate Extremes Archive); pressure may be that of a mountain.
     var possible: ClosedRange<Int64> {
         switch self {
         case .temperature: -95_000...60_000
@@ -60,7 +59,7 @@ public struct WeatherHour: Equatable, Sendable {
     public init(ts: Int64) { self.ts = ts }
 
     /// Keeps a value when it is possible, else drops it with the reason. `scale` and `offset` bring it to our unit.
-    mutating func take(
+    mutating func set(
         _ quantity: WeatherQuantity, _ value: JSONValue?, scale: Double = 1, offset: Double = 0
     ) {
         guard let value, !value.isNull else { return }

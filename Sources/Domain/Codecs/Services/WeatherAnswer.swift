@@ -2,13 +2,13 @@ internal import Basics
 public import Fleet
 public import Formats
 
-/// Weather with where it comes from: what is kept, put on records and shown. A replay reads it and asks nobody.
+/// Weather with its source: stored, put on records and shown. A replay reads it and calls no service.
 public struct WeatherAnswer: Equatable, Sendable {
     /// `openweathermap` or `open-meteo`.
     public var source: String
-    /// What of the source: `current`, `timemachine`, `forecast`, `archive`.
+    /// The source's product: `current`, `timemachine`, `forecast`, `archive`.
     public var model: String
-    /// Where the source was asked for.
+    /// The place that the source was asked about.
     public var place: Position
     public var cellMilliDeg: Int32
     /// When we asked.
@@ -27,7 +27,7 @@ public struct WeatherAnswer: Equatable, Sendable {
     /// Stations report every so often: an hour and a half is the most that still tells of the hour.
     public static let distanceMsMax: Int64 = 5_400_000
 
-    /// Where the hour begins that a time lies in.
+    /// The beginning of the hour that contains a time.
     public static func hour(of ts: Int64) -> Int64 { ts - ((ts % hourMs) + hourMs) % hourMs }
 
     public func tells(ofHour hourMs: Int64) -> Bool {

@@ -1,6 +1,6 @@
 public import Fleet
 
-/// A cell of the grid that weather is asked and kept for. Its middle is what leaves the machine, never the place itself.
+/// A cell of the grid by which weather is requested and cached. Only its middle leaves the machine, never the place itself.
 public struct WeatherCell: Equatable, Hashable, Sendable {
     /// Side in thousandths of a degree.
     public let sizeMilliDeg: Int32

@@ -5,7 +5,7 @@ public import Formats
 public enum SurveyCSV {
     public static let bytesMax = 1 << 20
     private static let columnsMax = 900
-    /// What belongs to the survey and not to a sighting, by the first word of the column's name.
+    /// Columns of the survey rather than of a sighting, by the first word of their name.
     private static let ofSurvey: Set<Substring> = [
         "schema", "survey", "site", "site_name", "route", "start", "stop", "waypoints", "sections", "surveyors",
         "observers", "protocol", "upland", "forward_to",

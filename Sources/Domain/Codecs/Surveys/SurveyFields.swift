@@ -2,7 +2,7 @@ internal import Basics
 internal import Fleet
 internal import Formats
 
-/// What is wrong with a survey, place by place; shared by the readers of its objects.
+/// The faults of a survey by place, shared by the readers of its objects.
 final class SurveyFaults {
     static let most = 50
     private(set) var all: [String] = []
@@ -13,8 +13,8 @@ final class SurveyFaults {
     }
 }
 
-/// One object of a survey, read field by field: what is taken is known, what is left over is kept as it is. Faults
-/// name the place and the rule, never the value: it may be a person's, or a place that is nobody's business.
+/// Reads one object of a survey field by field: known fields are removed, and the rest is kept as it is. Faults name the place and the
+/// rule, never the value: it may be personal, or a secret place.
 struct SurveyFields {
     static let otherBytesMax = 4_096
     private static let otherDepthMax = 8
@@ -39,7 +39,7 @@ struct SurveyFields {
     func fault(_ key: String, _ rule: String) { faults.add(at(key), rule) }
 
     /// The value, which is known from now on; null is not given.
-    mutating func take(_ key: String) -> JSONValue? {
+    mutating func remove(_ key: String) -> JSONValue? {
         guard let value = fields.removeValue(forKey: key), !value.isNull else { return nil }
         return value
     }
@@ -47,7 +47,7 @@ struct SurveyFields {
     // MARK: Texts
 
     mutating func text(_ key: String, bytesMax: Int = 200) -> String? {
-        guard let value = take(key) else { return nil }
+        guard let value = remove(key) else { return nil }
         guard let text = value.text, text.utf8.count <= bytesMax, SurveyFields.isPlain(text) else {
             fault(key, "must be a text of at most \(bytesMax) bytes without control characters")
             return nil
@@ -72,7 +72,7 @@ struct SurveyFields {
     }
 
     mutating func id(_ key: String, isRequired: Bool = true) -> String? {
-        guard let value = take(key) else {
+        guard let value = remove(key) else {
             if isRequired { fault(key, "is missing") }
             return nil
         }
@@ -86,7 +86,7 @@ struct SurveyFields {
     mutating func choice<Choice: RawRepresentable & CaseIterable>(
         _ key: String, _ type: Choice.Type
     ) -> Choice? where Choice.RawValue == String {
-        guard let value = take(key) else { return nil }
+        guard let value = remove(key) else { return nil }
         if let text = value.text, let choice = Choice(rawValue: text) { return choice }
         fault(key, "must be one of " + Choice.allCases.map(\.rawValue).joined(separator: ", "))
         return nil
@@ -106,7 +106,7 @@ struct SurveyFields {
     // MARK: Numbers and times
 
     mutating func flag(_ key: String) -> Bool? {
-        guard let value = take(key) else { return nil }
+        guard let value = remove(key) else { return nil }
         if case .bool(let flag) = value { return flag }
         fault(key, "must be true or false")
         return nil
@@ -114,7 +114,7 @@ struct SurveyFields {
 
     /// In units of 10^-decimals, rounded. `range` is in whole units.
     mutating func scaled(_ key: String, decimals: Int, _ range: ClosedRange<Int64>) -> Int64? {
-        guard let value = take(key) else { return nil }
+        guard let value = remove(key) else { return nil }
         let one = Decimal.powerOfTen(decimals)
         if case .number(let text) = value, text.utf8.count <= 40,
             let number = Decimal.scaled(text.utf8, decimals: decimals),
@@ -127,7 +127,7 @@ struct SurveyFields {
     }
 
     mutating func whole(_ key: String, _ range: ClosedRange<Int64>) -> Int? {
-        guard let value = take(key) else { return nil }
+        guard let value = remove(key) else { return nil }
         if case .number(let text) = value, text.utf8.count <= 40,
             let number = Decimal.scaled(text.utf8, decimals: 6), number % 1_000_000 == 0,
             range.contains(number / 1_000_000)
@@ -139,7 +139,7 @@ struct SurveyFields {
     }
 
     mutating func time(_ key: String) -> (ts: Int64, offsetMin: Int)? {
-        guard let value = take(key) else { return nil }
+        guard let value = remove(key) else { return nil }
         if let text = value.text, text.utf8.count <= 40, let time = UTC.parseLocal(text),
             SurveyText.times.contains(time.ts)
         {
@@ -169,7 +169,7 @@ struct SurveyFields {
 
     /// Reads at most `most` items. What is no list is a fault; so is a list that is too long, which is not read.
     mutating func list<Item>(_ key: String, most: Int, _ read: (JSONValue, String) -> Item?) -> [Item] {
-        guard let value = take(key) else { return [] }
+        guard let value = remove(key) else { return [] }
         guard let items = value.items, items.count <= most else {
             fault(key, "must be a list of at most \(most)")
             return []
@@ -177,7 +177,7 @@ struct SurveyFields {
         return items.enumerated().compactMap { index, item in read(item, "\(at(key))[\(index)]") }
     }
 
-    /// Ends the reading: what nobody took is kept, in the order of the names.
+    /// Ends the reading: the remaining fields are kept, in the order of the names.
     func others() -> [Survey.OtherField] {
         var (kept, bytes): ([Survey.OtherField], Int) = ([], 0)
         for key in fields.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) })
@@ -220,7 +220,7 @@ struct SurveyFields {
         }
     }
 
-    /// What every reader of JSON, and PostgreSQL's `jsonb`, takes in.
+    /// True when every JSON reader, and PostgreSQL's `jsonb`, accepts it.
     private static func isKept(_ tree: JSONValue, depth: Int) -> Bool {
         switch tree {
         case .null, .bool: return true

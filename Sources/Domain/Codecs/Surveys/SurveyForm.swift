@@ -3,7 +3,7 @@ public import Formats
 /// Puts together the JSON object of a survey (docs/survey-records.md) from values that come one by one, each with its
 /// path: `weather.rain`, `sections.2.habitat`, `sightings.1.species`. Items of lists count from 1.
 public struct SurveyForm {
-    /// Of any list; what the reader of surveys takes is less.
+    /// For any list; the reader of surveys accepts fewer.
     static let itemsMax = 5_000
 
     private(set) var tree = JSONValue.object([])
@@ -75,7 +75,7 @@ public struct SurveyForm {
         return .object(whole)
     }
 
-    /// Who is named without a role recorded.
+    /// A surveyor without a role is the recorder.
     private static func recording(_ surveyor: JSONValue) -> JSONValue {
         guard case .object(let fields) = surveyor, surveyor["role"] == nil else { return surveyor }
         return .object(fields + [(key: "role", value: .text("recorder"))])
@@ -90,7 +90,7 @@ public struct SurveyForm {
     private static let flags: Set<String> = ["upland", "rain"]
     private static let truths = ["true": true, "yes": true, "1": true, "false": false, "no": false, "0": false]
 
-    /// What a text means in the field `key`. What does not fit stays a text: the reader of surveys tells of it.
+    /// The value of a text in the field `key`. A text that does not fit stays a text: the reader of surveys reports it.
     static func value(_ text: String, of key: Substring) -> JSONValue {
         let key = String(key)
         if numbers.contains(key), let number = XMLRPC.jsonNumber(XMLRPC.blankless(text)) { return .number(number) }

@@ -23,7 +23,7 @@ public struct SurveyNodeMap: Sendable {
 
     public static let bytesMax = 64 << 10
     private static let rulesMax = 500
-    /// What such a node holds for its own server.
+    /// Fields that such a node keeps for its own server.
     private static let ofNodes: Set<String> = [
         "type", "uid", "name", "language", "status", "vid", "created", "changed", "promote", "sticky", "comment",
         "form_id", "form_token", "form_build_id", "op",
@@ -38,7 +38,7 @@ public struct SurveyNodeMap: Sendable {
         }
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let said = XMLRPC.blankless(String(line.prefix { $0 != "#" }))
-            if !said.isEmpty { try take(said, line: index + 1) }
+            if !said.isEmpty { try parse(said, line: index + 1) }
         }
         guard !rules.isEmpty, rules.count <= SurveyNodeMap.rulesMax else {
             throw Fault(
@@ -46,7 +46,7 @@ public struct SurveyNodeMap: Sendable {
         }
     }
 
-    private mutating func take(_ said: String, line: Int) throws(Fault) {
+    private mutating func parse(_ said: String, line: Int) throws(Fault) {
         let sides = said.split(separator: "=", omittingEmptySubsequences: false)
             .map { XMLRPC.blankless(String($0)) }
         guard sides.count == 2, !sides[0].isEmpty, !sides[1].isEmpty else {
@@ -193,7 +193,7 @@ enum SurveyTimes {
         return String(decoding: bytes, as: UTF8.self) + (clock.isEmpty || hasOffset ? "" : utcOffset)
     }
 
-    /// What a client of `drover.submitSurvey` says, as JSON; nil for what has no place in it.
+    /// The parameters of `drover.submitSurvey` as JSON; nil for values without a counterpart.
     static func tree(_ value: XMLRPC.Value, utcOffset: String = "") -> JSONValue? {
         switch value {
         case .integer(let number): .number(String(number))

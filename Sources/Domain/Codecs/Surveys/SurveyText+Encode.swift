@@ -22,7 +22,7 @@ extension SurveyText {
         return object(head + place(survey.place) + what, survey.others)
     }
 
-    /// What people measured themselves; nil for nothing.
+    /// Weather that people measured themselves; nil for none.
     public static func encode(_ weather: Survey.OwnWeather) -> JSONValue? {
         guard !weather.isEmpty else { return nil }
         let fields: [(String, JSONValue?)] = [

@@ -143,7 +143,7 @@ public enum SurveyText {
     }
 
     private static func weather(_ fields: inout SurveyFields) -> Survey.OwnWeather {
-        guard let tree = fields.take("weather"),
+        guard let tree = fields.remove("weather"),
             var own = SurveyFields(tree, path: fields.at("weather"), faults: fields.faults)
         else { return Survey.OwnWeather() }
         var weather = Survey.OwnWeather()
@@ -158,7 +158,7 @@ public enum SurveyText {
         return weather
     }
 
-    /// Of a moment of the survey. Watches differ, and some walk at midnight: a day of room.
+    /// A time within the survey. Watches differ, and some walk at midnight: a day of tolerance.
     private static func time(_ fields: inout SurveyFields, _ span: (Int64, Int64)) -> Int64? {
         guard let time = fields.time("time") else { return nil }
         guard (span.0 - UTC.msPerDay...max(span.0, span.1) + UTC.msPerDay).contains(time.ts) else {

@@ -1,4 +1,4 @@
-/// What must always be true of a campus.
+/// The invariants of a campus.
 extension Campus {
     /// Why this state cannot be; nil when all is well. Itineraries hold each ride's open stops once, pickup first, on the
     /// vehicle that the ride says, and nobody is without a seat.

@@ -1,6 +1,6 @@
-/// Who takes whom.
+/// Assignment of riders to vehicles.
 extension Campus {
-    /// Puts disturbed itineraries in order, places who has no vehicle, and lets the improvement pass move who waits.
+    /// Repairs disturbed itineraries, places unassigned riders, and lets the improvement pass move those who wait.
     mutating func decide(_ effect: Effect, _ seed: UInt64, _ decision: inout Decision) {
         let search = FleetSearch(vehicles: vehicles, rides: rides, rules: rules, travel: travel, nowMs: nowMs)
         for (r, ride) in rides.enumerated() {
@@ -59,7 +59,7 @@ extension Campus {
         }
     }
 
-    /// Those who have another vehicle than they were told, or one that comes a second or more earlier or later.
+    /// Riders who got another vehicle than they were told, or one that comes a second or more earlier or later.
     private func moved(_ search: FleetSearch) -> [Decision.MovedPromise] {
         var moved: [Decision.MovedPromise] = []
         for v in vehicles.indices {

@@ -1,11 +1,11 @@
-/// What an event changes before anything is decided.
+/// The effects of an event before anything is decided.
 extension Campus {
     struct Effect {
         /// The request that the event asked for.
         var asked: Int64?
         /// Vehicles whose order may not be the best any more; nil means all.
         var disturbed: [String]? = []
-        /// Nothing is to be decided.
+        /// True when there is nothing to decide.
         var isQuiet = false
     }
 
@@ -19,7 +19,7 @@ extension Campus {
         switch event {
         case .requested(let request): return try requested(request, atMs)
         case .cancelled(let id):
-            let vehicle = try takeBack(id)
+            let vehicle = try unassign(id)
             rides.removeAll { $0.request.id == id }
             return Effect(disturbed: vehicle.map { [$0] } ?? [])
         case .overridden(let id): return try overridden(id, atMs)
@@ -67,8 +67,8 @@ extension Campus {
         return Effect(asked: nextRank - 1)
     }
 
-    /// Takes a waiting rider's stops out of the itinerary that has them and says whose it was.
-    private mutating func takeBack(_ id: String) throws(DispatchFault) -> String? {
+    /// Removes a waiting rider's stops from their itinerary and returns the vehicle.
+    private mutating func unassign(_ id: String) throws(DispatchFault) -> String? {
         let ride = rides[try index(ofRide: id)]
         switch ride.state {
         case .queued: return nil
@@ -80,7 +80,7 @@ extension Campus {
     }
 
     private mutating func overridden(_ id: String, _ atMs: Int64) throws(DispatchFault) -> Effect {
-        guard let vehicle = try takeBack(id) else { throw .notAssigned }
+        guard let vehicle = try unassign(id) else { throw .notAssigned }
         let index = try index(ofRide: id)
         rides[index].state = .queued(sinceMs: atMs)
         rides[index].refusedBy.append(vehicle)
@@ -135,7 +135,7 @@ extension Campus {
         var changed = vehicles[v]
         (changed.capacity, changed.place, changed.inService) = (capacity, entering.place, true)
         changed.isSilent = false
-        // Whoever waits for it with more people than it has seats now must not be promised them.
+        // A group that needs more seats than are left must not be promised them.
         guard fits(changed) else { throw .capacityBelowLoad }
         vehicles[v] = changed
         return Effect(disturbed: [id])
@@ -163,7 +163,7 @@ extension Campus {
             let index = rides.indexOfRank(stop.rank)
             rides[index].state = .queued(sinceMs: atMs)
             rides[index].request.pickup = sited(stop: vehicles[v].place)
-            // They have been picked up in time once; what counts now is that somebody comes.
+            // They were picked up in time once; now it only counts that a vehicle comes.
             rides[index].request.pickupWindow = nil
         }
         vehicles.remove(at: v)
@@ -180,7 +180,7 @@ extension Campus {
 
     private mutating func ended(_ id: String) throws(DispatchFault) -> Effect {
         if rides[try index(ofRide: id)].isOnBoard { return try droppedOff(id) }
-        let vehicle = try takeBack(id)
+        let vehicle = try unassign(id)
         rides.removeAll { $0.request.id == id }
         return Effect(disturbed: vehicle.map { [$0] } ?? [])
     }
@@ -199,7 +199,7 @@ extension Campus {
         return Effect(asked: rides[index].rank, disturbed: [vehicle])
     }
 
-    /// Those who wait for a vehicle are without one again.
+    /// Riders who wait for the vehicle become unassigned again.
     private mutating func release(_ v: Int, _ atMs: Int64) {
         let waiting = vehicles[v].stops.filter { $0.kind == .pickup }.map(\.rank)
         vehicles[v].stops.removeAll { waiting.contains($0.rank) }

@@ -52,8 +52,8 @@ public struct Campus: Equatable, Sendable {
         return decision
     }
 
-    /// Takes an event with what was decided on it before; nothing is decided anew. False, and nothing changed, when the
-    /// decision does not fit what is here.
+    /// Applies an event with its recorded decision; nothing is decided anew. False, and nothing changed, when the decision does not fit
+    /// the state.
     public mutating func replay(_ event: DispatchEvent, atMs: Int64, _ decision: Decision) -> Bool {
         if case .ignored = decision.outcome { return true }
         var next = self

@@ -23,7 +23,7 @@ public struct CampusSimulation: Sendable {
     /// Events of each kind that were taken, for the seed of the next.
     private var taken: UInt64 = 0
     private let seed: UInt64
-    /// What second 0 is on the campus's clock, epoch milliseconds.
+    /// The campus clock's second 0, in epoch milliseconds.
     private let startMs: Int64
     /// When vehicles that stand at a stop go on, by vehicle.
     private var standsUntilS: [String: Double] = [:]
@@ -61,7 +61,7 @@ public struct CampusSimulation: Sendable {
     }
 
     /// Takes an event at the present time and keeps the books.
-    public mutating func take(_ event: DispatchEvent) -> Decision {
+    public mutating func apply(_ event: DispatchEvent) -> Decision {
         note(event)
         taken += 1
         let decision = campus.take(

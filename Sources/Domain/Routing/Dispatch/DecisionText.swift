@@ -1,5 +1,5 @@
-/// What a replay needs of decisions, as text for a record: `expired=a,b|bus-1=12p 13p 12d|bus-2=`, one decision after the
-/// other with `;` between them. Ids have none of these signs.
+/// Decisions as text for a record, with all that a replay needs: `expired=a,b|bus-1=12p 13p 12d|bus-2=`, separated by `;`. Ids contain
+/// none of these characters.
 public enum DecisionText {
     public static func encode(_ decisions: [Decision]) -> String {
         decisions.map { decision in

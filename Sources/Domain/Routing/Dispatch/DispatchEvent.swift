@@ -1,4 +1,4 @@
-/// What happened on a campus.
+/// An event on a campus.
 public enum DispatchEvent: Equatable, Sendable {
     case requested(RideRequest)
     /// Taken back by the rider; without effect on board.
@@ -9,13 +9,13 @@ public enum DispatchEvent: Equatable, Sendable {
     case droppedOff(request: String)
     /// In service, for the first time or again.
     case entered(vehicle: String, capacity: Int, place: CampusPoint)
-    /// Takes nobody any more and drops those on board; who waits for it is dispatched anew.
+    /// It gets no more riders and drops those on board; riders who wait for it are dispatched anew.
     case left(vehicle: String)
-    /// Stands where it is: who was on board waits there for another one.
+    /// It stands: riders on board wait there for another vehicle.
     case brokeDown(vehicle: String)
-    /// Nobody has heard where it is for too long: it takes nobody, and who waits for it is dispatched anew. A place ends that.
+    /// The vehicle was silent for too long: it gets no riders, and those who wait for it are dispatched anew. A place ends that.
     case fellSilent(vehicle: String)
-    /// Somebody says that it is over, also on board.
+    /// The ride is over, also on board.
     case ended(request: String)
     /// Another vehicle shall take it, and never this one again; who is on board waits where it was seen last.
     case handedOver(request: String)
@@ -24,7 +24,7 @@ public enum DispatchEvent: Equatable, Sendable {
     case rulesChanged(DispatchRules)
     case surgeChanged(Double)
     case travelTimesChanged(TravelTimes)
-    /// Somebody measured; nothing is decided.
+    /// New measured times; nothing is decided.
     case timesMeasured(MeasuredTable)
     /// Requests that found no vehicle are tried again, or given up.
     case timePassed
@@ -44,7 +44,7 @@ public enum DispatchFault: String, Error, Sendable {
     case capacityBelowLoad = "more passengers are on board than that"
 }
 
-/// What was decided on an event, and why.
+/// The decision on an event, and its reasons.
 public struct Decision: Equatable, Sendable {
     public enum Outcome: Equatable, Sendable {
         /// The event was taken; it asked for no vehicle.
@@ -61,7 +61,7 @@ public struct Decision: Equatable, Sendable {
         /// Cost of its best itinerary without and with the request.
         public var before: Double
         public var after: Double
-        /// What `after - before` is made of.
+        /// The terms of `after - before`.
         public var terms: CostTerms
         /// The price of arrivals that move for people who were told theirs.
         public var promises: Double
@@ -81,8 +81,8 @@ public struct Decision: Equatable, Sendable {
         public var isMeasured: Bool
     }
 
-    /// How a request was placed: with the first option; the second one is the runner-up. Who has it after the improvement
-    /// pass is in the outcome and in the itineraries.
+    /// How a request was placed: the first option was chosen, the second is the runner-up. Who has it after the improvement pass is in the
+    /// outcome and in the itineraries.
     public struct Choice: Equatable, Sendable {
         public var request: String
         public var options: [Option]
@@ -91,7 +91,7 @@ public struct Decision: Equatable, Sendable {
         public var unlisted: Int
     }
 
-    /// Somebody who was told a vehicle and an arrival and now has another.
+    /// A rider who was told a vehicle and an arrival and now has another.
     public struct MovedPromise: Equatable, Sendable {
         public var request: String
         public var vehicleBefore: String

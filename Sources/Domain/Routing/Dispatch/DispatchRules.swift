@@ -1,4 +1,4 @@
-/// What a second, an overtaken request and a likelihood cost, in seconds of driving.
+/// The prices of a second, an overtaken request and a likelihood, in seconds of driving.
 ///
 /// A leg from stop i to stop j costs `surge * travel * T * (1 + cancel * p_cancel [pickups only] + override * p_override)
 /// + order * max(0, rank i - rank j)`, the order term not on the first leg; a request costs
@@ -22,15 +22,15 @@ public struct Weights: Equatable, Sendable {
     }
 }
 
-/// How a campus is dispatched.
+/// The dispatch rules of a campus.
 public struct DispatchRules: Equatable, Sendable {
     public var weights = Weights()
     /// How long a vehicle stands at a stop.
     public var pickupServiceS = 0.0
     public var dropoffServiceS = 0.0
-    /// What it costs to give a request that was told its vehicle to another one.
+    /// The price of moving a request to another vehicle than its rider was told.
     public var otherVehiclePrice = 0.0
-    /// What it costs for each second and passenger by which a told arrival moves, either way.
+    /// The price per second and passenger by which a told arrival moves, either way.
     public var movedArrivalPrice = 0.0
     /// Itineraries with more combinations of waiting, on board and done than this are ordered by insertion.
     public var exactStatesMax = 2_187
@@ -40,7 +40,7 @@ public struct DispatchRules: Equatable, Sendable {
     public var iterations = 100
     /// The longest a request is tried while no vehicle is free.
     public var queuedMs: Int64 = 600_000
-    /// How many candidates an explanation names.
+    /// The number of candidates in an explanation.
     public var candidatesMax = 8
 
     public init() {}

@@ -1,8 +1,8 @@
-/// How often people take a request back and drivers refuse one, by place: what was seen long ago counts less and less.
+/// How often people take a request back and drivers refuse one, by place: old observations fade.
 ///
-/// Each stay of somebody who waits ends as one trial of its place: taken back, or picked up. Each offer to a driver ends as
-/// one trial of both its stops' places: refused, or picked up. A trial that is a half-life old counts half. Of a cell, its
-/// neighbours count a quarter, and ten trials of the campus's mean are added; to that mean, twenty that went well.
+/// Each wait ends as one trial of its place: taken back, or picked up. Each offer to a driver ends as one trial of both its stops' places:
+/// refused, or accepted. A trial that is a half-life old counts half. To a cell, its neighbours add a quarter, and ten trials of the
+/// campus's mean are added; to that mean, twenty successes.
 ///
 /// Sums are kept as of a landmark in the past, where a later trial weighs more (Cormode et al., "Forward decay", 2009), so
 /// nothing is rounded by time that passes. Landmarks are whole half-lives: moving one is exact, too.
@@ -91,7 +91,7 @@ public struct Likelihoods: Equatable, Sendable {
 
     // MARK: Trials
 
-    /// Somebody who waited there did so no longer.
+    /// A rider who waited there does so no longer.
     public mutating func waited(at place: CampusPoint, cancelled: Bool, atMs: Int64) {
         add(Counts(waits: 1, cancelled: cancelled ? 1 : 0), at: place, atMs)
     }
@@ -108,7 +108,7 @@ public struct Likelihoods: Equatable, Sendable {
         sums[cell, default: Counts()] += counts * weight(atMs)
     }
 
-    /// What a trial at that time weighs, as of the landmark.
+    /// The weight of a trial at that time, as of the landmark.
     private func weight(_ atMs: Int64) -> Double {
         let (whole, rest) = Likelihoods.split(atMs, halfLifeMs)
         let half = Double(sign: .plus, exponent: Int(max(-1_000, min(1_000, whole - landmark))), significand: 1)
@@ -122,7 +122,7 @@ public struct Likelihoods: Equatable, Sendable {
         guard whole - landmark > 256 else { return }
         let factor = Double(sign: .plus, exponent: Int(max(-1_000, landmark - whole)), significand: 1)
         landmark = whole
-        // So little says nothing any more.
+        // Too little left to count.
         sums = sums.mapValues { $0 * factor }.filter { $0.value.waits + $0.value.offers > 1e-9 }
     }
 
@@ -149,7 +149,7 @@ public struct Likelihoods: Equatable, Sendable {
         return sum
     }
 
-    /// Another half-life, from now on: what is known is worth what it is worth now.
+    /// Changes the half-life from now on: the sums keep their present value.
     public mutating func setHalfLife(_ ms: Int64, nowMs: Int64) {
         precondition(ms > 0)
         guard ms != halfLifeMs else { return }

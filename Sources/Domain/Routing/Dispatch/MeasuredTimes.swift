@@ -1,6 +1,6 @@
 /// Travel times between places as somebody measured them, for the decisions that follow.
 public struct MeasuredTable: Equatable, Sendable {
-    /// Who says so.
+    /// The source.
     public var by: String
     public var from: [CampusPoint]
     public var to: [CampusPoint]
@@ -54,11 +54,11 @@ struct MeasuredPlaces: Equatable, Sendable {
 }
 
 extension Campus {
-    /// Who measured the times at hand; nil: none are measured.
+    /// The source of the measured times; nil: none are measured.
     public var measuredBy: String? { measured.places.isEmpty ? nil : measured.by }
     public var measuredPlaceCount: Int { measured.places.count }
 
-    /// Takes measured times in; nothing is decided. Those of another source replace what was there.
+    /// Merges measured times; nothing is decided. Times of another source replace the present ones.
     mutating func absorb(_ table: MeasuredTable, _ atMs: Int64) {
         let old = table.by == measured.by ? stillNeeded(atMs) : []
         var places = MeasuredPlaces(by: table.by, places: old.map { measured.places[$0] })

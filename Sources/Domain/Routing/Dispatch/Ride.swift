@@ -1,4 +1,4 @@
-/// Hard limits for the start of a stop, in epoch milliseconds: who is early waits, who is late breaks the itinerary.
+/// Hard limits for the start of a stop, in epoch milliseconds: an early vehicle waits, a late one breaks the itinerary.
 public struct Window: Equatable, Sendable {
     public var openMs: Int64
     public var closeMs: Int64
@@ -14,7 +14,7 @@ public struct Stop: Equatable, Sendable {
     public init(rank: Int64, kind: StopKind) { (self.rank, self.kind) = (rank, kind) }
 }
 
-/// What a rider asked for.
+/// A rider's request.
 public struct RideRequest: Equatable, Sendable {
     public var id: String
     public var passengers: Int
@@ -80,9 +80,9 @@ public struct RideVehicle: Equatable, Sendable {
     public var id: String
     public var capacity: Int
     public var place: CampusPoint
-    /// False: it drops those on board and takes nobody else.
+    /// False: it drops those on board and gets no others.
     public var inService = true
-    /// Nobody has heard where it is for too long: it drops those on board, and is not planned with until it is heard of.
+    /// Silent for too long: it drops those on board, and is not planned with until it is heard of.
     public package(set) var isSilent = false
     public package(set) var stops: [Stop] = []
 

@@ -1,10 +1,10 @@
-/// How long it takes from place to place: measured pairs where there are any, else distance by speed.
+/// Travel times between places: measured pairs where there are any, else distance by speed.
 ///
 /// It is a value, so that a decision can be kept with the times that it was made by, and repeated without asking again.
 public struct TravelTimes: Equatable, Sendable {
     /// Seconds for a metre of straight line: detours and the time of day are in it.
     public var secondsPerMetre: Double
-    /// How many places have measured times.
+    /// The number of places with measured times.
     public private(set) var sites: Int
     /// `sites` × `sites` seconds, row = from, column = to. NaN: not known, the straight line decides.
     public private(set) var measuredS: [Double]

@@ -12,7 +12,7 @@ package struct Cells<Value: BitwiseCopyable> {
         unsafe base.initialize(repeating: value, count: max(1, count))
     }
 
-    /// Nobody uses it after this.
+    /// Call last.
     func free() { unsafe base.deallocate() }
 
     package subscript(index: Int) -> Value {

@@ -1,4 +1,4 @@
-/// What an itinerary's cost is made of, in weighted seconds.
+/// The terms of an itinerary's cost, in weighted seconds.
 public struct CostTerms: Equatable, Sendable {
     /// Driving, with weather and time of day.
     public var travel = 0.0
@@ -76,7 +76,7 @@ public struct Schedule: Equatable, Sendable {
                 let since = pickedUpS[stop.rank] ?? .nan
                 if since.isNaN { isFeasible = false }
                 if let limit = request.rideMsMax, start - since > Double(limit) / 1_000 { isFeasible = false }
-                // What somebody on board has ridden so far is past and the same in every order.
+                // Time already ridden is past and the same in every order.
                 terms.ride += passengers * weights.ride * (start - (ride.isOnBoard ? 0 : since))
                 clock = start + rules.dropoffServiceS
             }

@@ -1,9 +1,9 @@
 /// The best order of a vehicle's stops, by dynamic programming over who is waiting, on board or done, and the last stop
 /// (Psaraftis 1980, Transportation Science 14(2)).
 ///
-/// Item i is a ride: waiting (0 waiting, 1 on board, 2 done) or already on board (0 on board, 1 done); a state is their mixed
-/// radix number. The last stop of item i follows from its digit, so it takes no room of its own. Without time windows what is
-/// still to pay does not depend on the clock: states are filled from the last one down, each from those above it.
+/// Item i is a ride: waiting (0 waiting, 1 on board, 2 done) or already on board (0 on board, 1 done); a state is their mixed radix
+/// number. The last stop of item i follows from its digit, so it takes no room of its own. Without time windows the remaining cost does
+/// not depend on the clock: states are filled from the last one down, each from those above it.
 ///
 /// Ties go to the stop of the item that comes first; items are put in order of rank, so the oldest request is served first.
 final class ExactItinerary {
@@ -30,7 +30,7 @@ final class ExactItinerary {
     let rideLimitS = Cells(itemsMax, Double.infinity)
     let boardedAtS = Cells(itemsMax, 0.0)
 
-    /// What the last search found: nodes in order.
+    /// The result of the last search: nodes in order.
     let order = Cells(2 * itemsMax, Int32(0))
     private(set) var stops = 0
 
@@ -115,7 +115,7 @@ final class ExactItinerary {
         digit[i] -= 1
     }
 
-    /// What is still to pay from a state, for each last stop that it can have.
+    /// A lower bound of the remaining cost of a state, for each last stop that it can have.
     @inline(__always)
     private func fill(_ state: Int, _ table: Cells<Double>, _ items: Int) {
         let (rate, nexts) = gather(state, table, items)
@@ -145,8 +145,8 @@ final class ExactItinerary {
         return value == 2 || isBoarded[i] ? 2 * i + 1 : 2 * i
     }
 
-    /// The stops that may come next with what is to pay after them, and what a second costs until then. Not a number:
-    /// the vehicle is too full.
+    /// The possible next stops with the remaining cost after them, and the price of a second until then. Not a number: the vehicle is too
+    /// full.
     @inline(__always)
     private func gather(_ state: Int, _ table: Cells<Double>, _ items: Int) -> (rate: Double, nexts: Int) {
         var (load, rate, nexts, i) = (0.0, 0.0, 0, 0)

@@ -10,18 +10,18 @@ extension ExactItinerary {
         var pickedUpS = SIMD16<Double>.zero
     }
 
-    /// Who is where in a state.
+    /// Where everybody is in a state.
     private struct Progress {
         var digits: [Int8]
         var load = 0.0
         var rate = 0.0
     }
 
-    /// What makes one label better than another follows from which limits there are.
+    /// Which labels dominate others depends on which limits there are.
     private enum Dominance {
         /// No window opens later: a later clock shifts everything, so clock, cost and ride times are compared.
         case shift
-        /// Waiting is dearer than riding and no ride is limited: who is early may as well stand until the other comes.
+        /// Waiting costs more than riding and no ride is limited: an early vehicle may wait until the other rider comes.
         case idle
         /// Neither: only labels of one clock can be compared.
         case sameClock
@@ -29,8 +29,8 @@ extension ExactItinerary {
 
     enum TimedResult: Equatable { case best(Double), infeasible, tooMany }
 
-    /// The least cost, at most `bound`; `.infeasible` when there is none. The order is then in `order`.
-    /// `.tooMany`: it would have taken more than `labelsMax` labels, and nothing is known.
+    /// The least cost, at most `bound`; `.infeasible` when there is none. The order is then in `order`. `.tooMany`: the search would have
+    /// exceeded `labelsMax` labels, and nothing is known.
     func solveTimed(bound: Double, labelsMax: Int) -> TimedResult {
         keep([])
         guard items > 0 else { return .best(0) }

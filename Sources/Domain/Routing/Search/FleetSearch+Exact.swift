@@ -122,7 +122,7 @@ extension FleetSearch {
     private func rebuild(_ v: Int) {
         let standing = stopsOf(v)
         let waiting = ridesOf(v, and: -1).filter { !isOnBoard($0) }
-        for r in waiting { takeOut(r) }
+        for r in waiting { removeStops(of: r) }
         refresh(v)
         for r in waiting {
             guard cost[v].isFinite, let place = cheapest(r, in: v, below: .infinity, isBounded: false) else {
@@ -139,7 +139,7 @@ extension FleetSearch {
             (isImproved, rounds) = (false, rounds + 1)
             for r in ridesOf(v, and: -1) where !isOnBoard(r) {
                 let (order, standing) = (stopsOf(v), cost[v])
-                takeOut(r)
+                removeStops(of: r)
                 refresh(v)
                 if let place = cheapest(r, in: v, below: .infinity, isBounded: false) { insert(r, into: v, place) }
                 if vehicleOf[r] == Int32(v), cost[v] < standing - 1e-9 * (1 + standing) {

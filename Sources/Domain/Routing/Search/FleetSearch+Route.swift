@@ -91,7 +91,7 @@ extension FleetSearch {
         return isKept
     }
 
-    /// What the rider was told and does not hold when `v` is there at `start`.
+    /// The broken promise to the rider when `v` is there at `start`.
     @inline(__always)
     private func promisePrice(_ r: Int, _ v: Int, _ start: Double) -> Double {
         guard toldVehicle[r] >= 0 else { return 0 }
@@ -131,7 +131,7 @@ extension FleetSearch {
     }
 
     /// Takes a ride's stops out; the route is to be measured anew.
-    func takeOut(_ r: Int) {
+    func removeStops(of r: Int) {
         let v = Int(vehicleOf[r])
         let base = v * stride
         var (k, kept) = (1, 0)

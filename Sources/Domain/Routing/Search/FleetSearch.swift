@@ -1,4 +1,4 @@
-/// All itineraries of a campus as flat numbers, for one event: what is tried, measured and taken back lives here.
+/// All itineraries of a campus as flat numbers, for one event: trial moves are made, measured and undone here.
 ///
 /// Ride r has the stops 2r (pickup) and 2r + 1 (drop-off). The route of vehicle v has `length[v]` stops at
 /// `v * stride + 1 …`; place 0 of a route is the vehicle itself. Times are seconds from the event, costs weighted seconds.
@@ -28,14 +28,14 @@ package final class FleetSearch {
     /// The vehicle and the arrival that the rider was told before this event; -1 and not a number when nothing was told.
     let toldVehicle: Cells<Int32>
     let toldArrivalS: Cells<Double>
-    /// By ride and vehicle: whether it may go there.
+    /// By ride and vehicle: whether it may not go there.
     let isBanned: Cells<Bool>
 
     // By stop.
     let stopX: Cells<Double>
     let stopY: Cells<Double>
     let stopSite: Cells<Int32>
-    /// What a second of driving towards it costs.
+    /// The price of a second of driving towards it.
     let multiplier: Cells<Double>
     let opensS: Cells<Double>
     let closesS: Cells<Double>
@@ -55,7 +55,7 @@ package final class FleetSearch {
     let site: Cells<Int32>
     let departS: Cells<Double>
     let load: Cells<Double>
-    /// What a second's delay of everything after this place costs.
+    /// The price of delaying everything after this place by a second.
     let rate: Cells<Double>
     let legS: Cells<Double>
     let legCost: Cells<Double>
@@ -163,7 +163,7 @@ package final class FleetSearch {
         refresh(v)
     }
 
-    /// What riders know now is what the next change of plan is measured against.
+    /// Riders' present knowledge is the baseline for the next change of plan.
     func markTold() {
         for v in 0..<vehicles {
             for k in 1..<length[v] + 1 {

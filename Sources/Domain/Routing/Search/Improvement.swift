@@ -1,8 +1,8 @@
 internal import Basics
 
-/// Ruin and recreate over rides that still wait (Schrimpf et al. 2000; strings and blinks after Christiaens and Vanden Berghe
-/// 2020): some related ones are taken out and put back where they cost least, and the outcome is kept when it is better or,
-/// early on, not much worse. Passengers on board never change their vehicle. What is left in the search is the best found.
+/// Ruin and recreate over rides that still wait (Schrimpf et al. 2000; strings and blinks after Christiaens and Vanden Berghe 2020):
+/// related rides are removed and reinserted where they cost least, and the outcome is kept when it is better or, early on, not much worse.
+/// Passengers on board never change their vehicle. The search ends with the best plan found.
 final class Improvement {
     private let search: FleetSearch
     private var chance: SearchChance
@@ -37,8 +37,8 @@ final class Improvement {
     /// One vehicle in so many is passed over when a ride is put back.
     private static let blink = 50
 
-    /// How much worse a round may make things at first, as a part of the cost of a ride. Fitted to the seeded streams (few
-    /// rounds from a good plan) and to whole sets (many from a rough one).
+    /// How much worse a round may make things at first, as a part of the cost of a ride. Fitted to the seeded streams (few rounds from a
+    /// good plan) and to whole sets (many from a rough one).
     enum Heat: Double { case stream = 0.3, wholeSet = 0.8 }
 
     init(_ search: FleetSearch, seed: UInt64, heat: Heat) {
@@ -156,7 +156,7 @@ final class Improvement {
     private func remove(_ r: Int) {
         guard !isRemoved[r] else { return }
         touch(Int(search.vehicleOf[r]))
-        search.takeOut(r)
+        search.removeStops(of: r)
         isRemoved[r] = true
         removed.append(r)
     }

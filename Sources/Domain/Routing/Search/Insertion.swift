@@ -1,4 +1,4 @@
-/// Where a ride's stops go into a route, and by how much its cost grows.
+/// The best positions of a ride's stops in a route, and the growth of its cost.
 package struct Insertion {
     package var change: Double
     /// Places of the route before the insertion; 0 is the vehicle itself.
@@ -22,8 +22,8 @@ extension FleetSearch {
         return cheapestFree(r, in: v, below: limit, isBounded)
     }
 
-    /// Without windows a delay costs its seconds times the rate of who is behind it: each pair of places takes constant
-    /// time, and the best drop-off for each pickup comes from a running minimum over the places behind it.
+    /// Without windows a delay costs its seconds times the rate of the riders behind it: each pair of places takes constant time, and the
+    /// best drop-off for each pickup comes from a running minimum over the places behind it.
     private func cheapestFree(_ r: Int, in v: Int, below limit: Double, _ isBounded: Bool) -> Insertion? {
         let (base, n, pickup, dropoff) = (v * stride, length[v], 2 * r, 2 * r + 1)
         let (wait, ride, seats) = (waitRate[r], rideRate[r], capacity[v] - passengers[r])
@@ -39,7 +39,7 @@ extension FleetSearch {
             let cell = base + k
             let isLast = k == n
             guard load[cell] <= seats else {
-                // Nobody can ride along past a place where the vehicle is too full.
+                // No rider can pass a place where the vehicle is too full.
                 (bestDropoff, bestDropoffCost) = (-1, .infinity)
                 k -= 1
                 continue

@@ -1,4 +1,4 @@
-/// Which vehicle's best itinerary grows least by one more ride.
+/// The vehicle whose best itinerary grows least by one more ride.
 package struct Candidate {
     package var vehicle: Int
     /// Cost of the best itinerary without and with the ride.
@@ -60,8 +60,8 @@ extension FleetSearch {
         return choice
     }
 
-    /// Serving a ride costs at least its own waiting and riding, because what is left when it is taken out of the best
-    /// itinerary is no longer than before. A stop behind it may be dearer to drive to than its own: that much is taken off.
+    /// Serving a ride costs at least its own waiting and riding, because removing it from the best itinerary leaves one that is no longer
+    /// than before. A stop behind it may cost more to drive to than its own: that much is subtracted.
     private func lowerBound(_ r: Int, _ v: Int) -> Double {
         let (pickup, dropoff, base) = (2 * r, 2 * r + 1, v * stride)
         let direct = secondsBetween(pickup, dropoff)
@@ -103,7 +103,7 @@ extension FleetSearch {
         return candidate
     }
 
-    /// What another order of a vehicle's stops costs in promises.
+    /// The price in promises of another order of a vehicle's stops.
     private func promisePrice(_ v: Int, _ order: [Int32], _ standing: [Int32]) -> Double {
         setStops(v, order)
         let price = promises[v]

@@ -24,7 +24,7 @@ package enum CopyText {
         return fields
     }
 
-    /// What stands behind a backslash, but for `N`.
+    /// The character that an escape stands for, except `N`.
     static func unescaped(_ byte: UInt8) -> UInt8 {
         switch byte {
         case UInt8(ascii: "b"): 0x08

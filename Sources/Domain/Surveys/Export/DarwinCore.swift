@@ -120,12 +120,12 @@ package enum DarwinCore {
         return Array((text + "</archive>\n").utf8)
     }
 
-    /// What an archive says of itself.
+    /// The metadata of an archive.
     package struct Dataset: Sendable {
         package var title: String
-        /// Who hands it out: an organisation.
+        /// The publishing organisation.
         package var creator: String
-        /// What others may do with it.
+        /// The licence.
         package var rights: String
         package init(title: String, creator: String, rights: String) {
             (self.title, self.creator, self.rights) = (title, creator, rights)

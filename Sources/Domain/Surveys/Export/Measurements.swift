@@ -2,8 +2,8 @@ internal import Basics
 internal import Codecs
 internal import Formats
 
-/// What was measured on a walk and at its sightings, as lines of `DarwinCore.measurements`. What a weather service says of
-/// an hour is the walk's, once: its sightings' times tell which hour is theirs.
+/// Measurements of a walk and its sightings, as lines of `DarwinCore.measurements`. A weather service's hour belongs to the walk, once:
+/// the sightings' times tell which hour is theirs.
 package enum Measurements {
     private struct Quantity {
         let key, type, unit: String
@@ -57,7 +57,7 @@ package enum Measurements {
     /// Where a measurement belongs to, and who took it when.
     private struct Source {
         let event, occurrence: String
-        /// What its id begins with.
+        /// The prefix of its id.
         let id: String
         var method = "surveyor"
         let when: String
@@ -75,7 +75,7 @@ package enum Measurements {
         case .bool(let flag): shown = "\(flag)"
         case .null, .list, .object, nil: return
         }
-        // An event's own and a service's of one hour differ in what stands before the word.
+        // The fields of an event's own and of a service's weather differ in their prefix.
         let fields = [
             source.event, "\(source.id):\(quantity.word)", source.occurrence, quantity.type, shown, quantity.unit,
             source.method, source.when,

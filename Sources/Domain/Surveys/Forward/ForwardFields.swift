@@ -1,4 +1,4 @@
-/// Which of our fields stand in which column of what a collector is sent. A line a column, `#` begins a remark:
+/// Maps our fields to a collector's columns. A line a column, `#` begins a remark:
 ///
 ///     Species Name = species
 ///     Country = "Kenya"
@@ -32,7 +32,7 @@ package struct ForwardFields: Equatable, Sendable {
         }
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let said = ForwardFields.blankless(line.prefix { $0 != "#" })
-            if !said.isEmpty { try take(said, line: index + 1) }
+            if !said.isEmpty { try parse(said, line: index + 1) }
         }
         guard columns.contains(where: { $0.value == .field(.id) }) else {
             throw Fault(
@@ -41,7 +41,7 @@ package struct ForwardFields: Equatable, Sendable {
         }
     }
 
-    private mutating func take(_ said: Substring, line: Int) throws(Fault) {
+    private mutating func parse(_ said: Substring, line: Int) throws(Fault) {
         guard let sign = said.firstIndex(of: "=") else { throw Fault(line: line, reason: "must be COLUMN = FIELD") }
         let name = String(ForwardFields.blankless(said[..<sign]))
         let value = ForwardFields.blankless(said[said.index(after: sign)...])
@@ -71,10 +71,10 @@ package struct ForwardFields: Equatable, Sendable {
     }
 }
 
-/// What a collector may be told. Nobody's name, mail or phone is among it, nor a field that is not known here: what that
-/// holds nobody has looked at.
+/// The fields that a collector may get. No name, mail or phone of anybody is among them, and no unknown field, whose content nobody has
+/// checked.
 package enum ForwardField: String, CaseIterable, Sendable {
-    /// Of the record's version, the same at each try.
+    /// Of the record's version, the same at each attempt.
     case id
     case event, occurrence, site, survey, version
     case siteName = "site_name"

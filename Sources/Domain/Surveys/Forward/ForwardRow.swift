@@ -2,7 +2,7 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// The cells of one sighting, or of a survey without any. Where it was is told as exports tell those who may see no more.
+/// The cells of one sighting, or of a survey without any. Its place is blurred as in exports for readers with fewer rights.
 package struct ForwardRow {
     let survey: Survey
     let version: Int
@@ -69,12 +69,12 @@ package struct ForwardRow {
 
     // MARK: Cells
 
-    /// What may tell of the place in words.
+    /// Text that may reveal the place.
     private func ofPlace(_ text: String?) -> String { isBlurred ? "" : typed(text) }
 
     private func typed(_ text: String?) -> String { ForwardRow.cell(text ?? "") }
 
-    /// What somebody typed: one that begins like a formula gets an apostrophe in front (OWASP, "CSV Injection").
+    /// Typed text: a value that begins like a formula gets an apostrophe in front (OWASP, "CSV Injection").
     package static func cell(_ text: String) -> String {
         var text = text
         if let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) { text = "'" + text }

@@ -7,7 +7,7 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// What a relay to a Prometheus Alertmanager is made of.
+/// The settings of a relay to a Prometheus Alertmanager.
 package struct AlertmanagerSettings: Sendable {
     /// Without a slash at the end.
     package var url: String
@@ -15,7 +15,7 @@ package struct AlertmanagerSettings: Sendable {
     /// PEM file with the roots that are believed; nil: the system's.
     package var caFile: String?
     package var intervalMs: Int64
-    /// How people reach the pages; empty: not known.
+    /// The public address of the pages; empty: not known.
     package var site: String
     package var conninfo: String
 
@@ -27,12 +27,11 @@ package struct AlertmanagerSettings: Sendable {
     }
 }
 
-/// Tells a Prometheus Alertmanager of all open alerts, again and again, and of those that ended lately (its API v2). It keeps
-/// nothing: what is said is how things stand, so any number may run, and a crash leaves out nothing. An alert that is not
-/// said again ends there by itself.
+/// Reports all open alerts to a Prometheus Alertmanager, repeatedly, and those that ended lately (its API v2). It keeps no state: each
+/// report is complete, so any number may run, and a crash leaves nothing out. An alert that is not repeated ends there by itself.
 package final class AlertmanagerRelay {
     private static let batch = 1_000
-    /// So many intervals without being said end an alert there.
+    /// Alertmanager ends an alert after this many intervals without a repeat.
     private static let intervalsKept: Int64 = 4
 
     private let settings: AlertmanagerSettings

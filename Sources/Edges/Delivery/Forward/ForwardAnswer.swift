@@ -1,6 +1,6 @@
 package import Clients
 
-/// What a collector's answer means for the version that it was sent. Pure.
+/// The meaning of a collector's answer for the version sent. Pure.
 package enum ForwardAnswer: Equatable {
     case taken
     /// For good: it will never be taken as it is.

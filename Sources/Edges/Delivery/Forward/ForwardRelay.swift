@@ -5,7 +5,7 @@ package import Surveys
 package import Telemetry
 internal import Threads
 
-/// What a relay to a collector is made of.
+/// The settings of a relay to a collector.
 package struct ForwardSettings: Sendable {
     package var url: String
     /// The collector's name, as surveys say it.
@@ -145,7 +145,7 @@ package final class ForwardRelay {
         try ForwardStore.putOff(forward, byMs: max(ms, waitMs ?? 0), status: status, answer: reason, on: connection)
         if let waitMs { try ForwardStore.pause(ms: waitMs, on: connection) }
         metrics.putOff.add()
-        // What a collector says is for the list: it is not ours to log.
+        // A collector's words are for the list of forwards; they are not ours to log.
         return .failed(status.map { "status \($0)" } ?? reason)
     }
 }

@@ -10,7 +10,7 @@ package struct MailMessage {
         let content: [UInt8]
     }
 
-    /// Of the Message-ID's left side: the same each time the mail is sent, so that a mail that came twice can be told.
+    /// The left side of the Message-ID: the same at each attempt, so that a duplicate mail can be recognized.
     let id: String
     /// Plain addresses.
     let from, to: String
@@ -22,7 +22,7 @@ package struct MailMessage {
     var files: [File] = []
     /// The ids of mails that it belongs to, oldest first: mail programs show them together.
     var refersTo: [String] = []
-    /// Where one click ends mails like this (RFC 2369, RFC 8058).
+    /// The address for one-click unsubscription (RFC 2369, RFC 8058).
     var leaveURL: String?
 
     package init(id: String, from: String, to: String, subject: String, text: String, madeMs: Int64) {
@@ -74,8 +74,7 @@ package struct MailMessage {
         return MailMessage.multipart("mixed", boundary: "=_m_\(id)", [shown] + files)
     }
 
-    /// The boundaries hold `=_`, which stands in no line of base64, and text that goes as it is has none of them at its
-    /// beginning (below).
+    /// Boundaries contain `=_`, which occurs in no line of base64, and plain text has none of them at the beginning of a line (below).
     private static func multipart(_ kind: String, boundary: String, _ parts: [[UInt8]]) -> [UInt8] {
         var bytes = Array("Content-Type: multipart/\(kind); boundary=\"\(boundary)\"\r\n\r\n".utf8)
         for part in parts { bytes += Array("--\(boundary)\r\n".utf8) + part }

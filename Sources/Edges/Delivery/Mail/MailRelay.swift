@@ -5,7 +5,7 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// What a mail relay is made of.
+/// The settings of a mail relay.
 package struct MailSettings: Sendable {
     package var server: MailServer
     package var login: (user: String, password: String)?
@@ -26,9 +26,9 @@ package struct MailSettings: Sendable {
     }
 }
 
-/// Brings waiting mail to the mail server: at least once, with the same Message-ID at each try. Any number of relays
-/// may run; each mail is held by one of them while it is under way. A mail is deleted when the server has taken it, put
-/// off when it does not take it yet, given up when it never will or nobody needs it any more.
+/// Sends waiting mail to the mail server: at least once, with the same Message-ID at each attempt. Any number of relays may run; each mail
+/// is locked by one of them meanwhile. A mail is deleted when the server has accepted it, postponed when it does not yet, and given up
+/// when it never will or the mail has expired.
 package final class MailRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     /// A mail that was put off: greylisting lets nobody in before a minute or some.

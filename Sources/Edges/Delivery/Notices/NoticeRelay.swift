@@ -8,16 +8,15 @@ internal import Storage
 package import Telemetry
 internal import Threads
 
-/// What notices are made with.
 package struct NoticeSettings: Sendable {
     package var conninfo: String
     /// There is a mail server.
     package var hasMail: Bool
-    /// Under what messages wait, and what links are made of; nil: no links, and only mail.
+    /// Seals waiting messages and makes links; nil: no links, and only mail.
     package var codeKey: CodeKey?
-    /// How people reach the pages, without a slash at the end; empty: not known, so no links.
+    /// The public address of the pages, without a slash at the end; empty: not known, so no links.
     package var site: String
-    /// What comes together within this time goes into one message.
+    /// Alerts within this time go into one message.
     package var groupWaitMs: Int64
 
     package init(conninfo: String, hasMail: Bool, codeKey: CodeKey?, site: String, groupWaitMs: Int64) {
@@ -26,15 +25,15 @@ package struct NoticeSettings: Sendable {
     }
 }
 
-/// Decides who is told of which alert, and makes the messages. Each step is a transaction that takes what it works on, so a
-/// crash loses and doubles nothing. Any number of relays may run; one at a time decides.
+/// Decides who is told of which alert, and makes the messages. Each step is a transaction that removes its input, so a crash loses and
+/// doubles nothing. Any number of relays may run; one at a time decides.
 package final class NoticeRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let pollMs: Int64 = 1_000
     private static let eventsMax: Int64 = 500
     private static let linesMax: Int64 = 2_000
     private static let linkMs: Int64 = 3 * UTC.msPerDay
-    /// Nobody needs a message after that.
+    /// The message is useless after this.
     private static let expiresMs: Int64 = 7 * UTC.msPerDay
 
     private let settings: NoticeSettings
@@ -186,7 +185,7 @@ package final class NoticeRelay {
         metrics.messages.add()
     }
 
-    /// What a webhook or all browsers refused is told by mail, unless it was told so anyway. False: there was none.
+    /// Sends by mail what a webhook or all browsers refused, unless it was mailed anyway. False: there was none.
     private func mailRefused(on connection: Connection) throws -> Bool {
         guard let refused = try NoticeStore.nextRefused(on: connection) else { return false }
         let account = try NoticeStore.accounts([refused.account], on: connection)[refused.account]
@@ -222,7 +221,7 @@ package final class NoticeRelay {
     }
 }
 
-/// What a push shows (Sources/People/Web/Assets/push.js). At most 3 KB: an encrypted push has at most 4 (RFC 8030, 7.2).
+/// The content of a push (Sources/People/Web/Assets/push.js). At most 3 KB: an encrypted push has at most 4 (RFC 8030, 7.2).
 enum PushText {
     static func json(_ id: String, _ text: NoticeText, site: String) -> String {
         JSONValue.object([

@@ -4,14 +4,14 @@ internal import Crypto
 internal import Fleet
 package import Storage
 
-/// Who is told what, when, and why not. Pure: the same facts give the same notices, with the same ids.
+/// Decides who is told what and when, and why not. Pure: the same facts give the same notices, with the same ids.
 ///
 /// - An opening, and an alert that became worse, follow the person's wish for its severity. What reached us long after it
 ///   was so, or is over already, follows the wish for backlogs.
-/// - Its end is told to those who were told of its beginning, and so is what late data corrects.
-/// - What is told at once is told again while nobody has acknowledged it, ever more seldom, and colleagues step in.
+/// - The end is told to everybody who was told of the beginning, and so are corrections by late data.
+/// - Immediate notices are repeated at growing intervals until somebody acknowledges them, and colleagues step in.
 package struct NoticeRules {
-    /// What comes together within this time goes into one message.
+    /// Alerts within this time go into one message.
     var groupWaitMs: Int64
     /// There is a key under which messages wait; without, there is only mail.
     var hasKey: Bool
@@ -47,8 +47,8 @@ package struct NoticeRules {
             let new = begin("worse", round: alert.isCritical ? 2 : 1, event, decision)
             guard !past.contains(where: { $0.id == new.id }) else { return ([], []) }
             guard new.state == "waiting" else { return ([], []) }
-            // Nobody is told twice of one: an opening that goes out no later says how bad it is by then, and what waits for the day's
-            // message or the end of the night gives way.
+            // Nobody is told twice of one alert: an opening that is not sent yet tells its present severity, and replaces what waits for
+            // the day's message or the end of the night.
             let openings = waiting.filter { $0.occasion != "escalated" }
             guard !openings.contains(where: { $0.manner == new.manner && $0.dueMs <= new.dueMs }) else {
                 return ([], [])
@@ -113,7 +113,7 @@ package struct NoticeRules {
         case not(String)
     }
 
-    /// Whether a notice that is due is told, as the alert and the person stand now.
+    /// The fate of a due notice, by the present state of the alert and the person.
     package func fate(_ notice: NoticeRow, _ alert: NoticeAlert?, _ account: NoticeAccount?, nowMs: Int64) -> Fate {
         guard let account, account.isEnabled else { return .not("the account is disabled") }
         guard let alert else { return .not("the alert is not there any more") }
@@ -151,7 +151,7 @@ package struct NoticeRules {
         }
     }
 
-    /// A storm is told in few messages: five in five minutes, and what comes beyond waits until the oldest is that old.
+    /// A storm becomes few messages: five in five minutes, and later ones wait until the oldest is that old.
     static let burst = 5
     static let burstMs: Int64 = 300_000
     /// - Parameter last: when messages went to the account, the latest first.
@@ -159,7 +159,7 @@ package struct NoticeRules {
 
     // MARK: What follows when it was told
 
-    /// Repeats, and colleagues who step in. Only of what is told at once and still open.
+    /// Repeats and escalations to colleagues, for immediate notices that are still open.
     func follows(_ notice: NoticeRow, _ alert: NoticeAlert, _ account: NoticeAccount, nowMs: Int64) -> [NoticeRow] {
         guard notice.manner == "at_once", alert.isOpen, alert.acknowledgedBy == nil,
             ["opened", "worse", "repeated"].contains(notice.occasion)
@@ -192,7 +192,7 @@ package struct NoticeRules {
 
     // MARK: Rows
 
-    /// What a decision is about.
+    /// The subject of a decision.
     private struct Decision {
         let alert: NoticeAlert
         let account: NoticeAccount
@@ -232,7 +232,7 @@ package struct NoticeRules {
 }
 
 extension NoticeRow {
-    /// As it is when nothing more will come of it.
+    /// The state when nothing more will come of it.
     package func settled(_ state: String, _ reason: String) -> NoticeRow {
         var row = self
         (row.state, row.reason) = (state, reason)

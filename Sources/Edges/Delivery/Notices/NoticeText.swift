@@ -6,7 +6,7 @@ internal import Formats
 internal import Presentation
 internal import Storage
 
-/// A notice with the alert as it stands when it is told.
+/// A notice with the alert's state at the time of telling.
 struct NoticeLine {
     let notice: NoticeRow
     let alert: NoticeAlert
@@ -20,7 +20,7 @@ struct NoticeText {
     let lines: [NoticeLine]
     let account: NoticeAccount
     let isDaily: Bool
-    /// How people reach the pages, without a slash at the end; empty: not known.
+    /// The public address of the pages, without a slash at the end; empty: not known.
     let site: String
     /// Acknowledges what asks for it; nil: nothing does, or there is no key for such links.
     let link: String?
@@ -30,7 +30,7 @@ struct NoticeText {
     init(
         _ lines: [NoticeLine], _ account: NoticeAccount, isDaily: Bool, site: String, link: String?, nowMs: Int64
     ) {
-        // What is critical first, then by vehicle, then as it happened.
+        // Critical alerts first, then by vehicle, then by time.
         self.lines = lines.sorted {
             ($0.alert.isCritical ? 0 : 1, $0.alert.vehicle, $0.alert.openedMs, $0.notice.id)
                 < ($1.alert.isCritical ? 0 : 1, $1.alert.vehicle, $1.alert.openedMs, $1.notice.id)
@@ -185,7 +185,7 @@ struct NoticeText {
 
     // MARK: For programs
 
-    /// What a webhook gets: stored values in stored units, times in UTC.
+    /// The body for a webhook: stored values in stored units, times in UTC.
     func json(id: String) -> JSONValue {
         .object([
             ("schema", .integer(1)), ("id", .text(id)), ("kind", .text("notice")), ("account", .text(account.id)),

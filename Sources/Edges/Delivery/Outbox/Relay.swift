@@ -4,7 +4,6 @@ internal import Synchronization
 package import Telemetry
 internal import Threads
 
-/// What a relay is made of.
 package struct RelaySettings: Sendable {
     package var kafka: KafkaSettings
     package var conninfo: String
@@ -22,15 +21,15 @@ package struct RelaySettings: Sendable {
     }
 }
 
-/// Brings the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the
-/// others wait for its end. It never gives up: what the broker or the database refuses is said once and tried again.
+/// Publishes the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the others wait for
+/// its end. It never gives up: a refusal by the broker or the database is logged once and retried.
 package final class Relay {
     private static let backOffMs: ClosedRange<Int64> = 250...5_000
-    /// How often a waiting relay asks whether it is its turn.
+    /// The interval at which a waiting relay asks whether it is its turn.
     private static let turnMs: Int64 = 250
     /// Notifications may get lost with a session; the table does not.
     private static let pollMs: Int64 = 1_000
-    /// How soon the relay notices that it is to stop.
+    /// The time until the relay notices that it is to stop.
     private static let sliceMs: Int32 = 200
     private static let restMs: Int64 = 5
     private static let pruneMs: Int64 = 60_000
@@ -58,7 +57,7 @@ package final class Relay {
 
     /// One session with the database and one producer, until either fails.
     private func serve(_ shouldStop: () -> Bool) throws {
-        // Whatever ends it, the turn ends with it.
+        // However it ends, the turn ends with it.
         defer { standing.set(.ill("has lost its turn, or could not ask for it")) }
         let session = try RelaySession(settings, metrics: metrics, log: log)
         guard try waitForTurn(session, shouldStop) else { return }
@@ -77,7 +76,7 @@ package final class Relay {
     private func waitForTurn(_ session: RelaySession, _ shouldStop: () -> Bool) throws -> Bool {
         var hasSaid = false
         while !shouldStop() {
-            if try session.takeTurn() { return true }
+            if try session.acquireTurn() { return true }
             retry.isOver()
             let isBehindRelay = try session.isBehindRelay()
             standing.set(

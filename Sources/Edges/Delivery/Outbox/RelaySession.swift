@@ -3,7 +3,7 @@ internal import Postgres
 package import Storage
 internal import Telemetry
 
-/// The active relay's connection and producer. Dropped whole when either fails: the next one reads what is there.
+/// The active relay's connection and producer. Both are dropped when either fails: the next one reads the remaining rows.
 final class RelaySession {
     private static let name = "drover-notify"
     static let rowsMax = 1_000
@@ -18,7 +18,7 @@ final class RelaySession {
     /// that of the turn's own table.
     private let turn: Connection
     private var turnTakenMs = Clock.steadyMs()
-    /// So often that vacuum is let in: else the database would run out of numbers of transactions in the end.
+    /// Short enough to let vacuum run: otherwise the database would run out of transaction ids.
     private static let turnPeriodMs: Int64 = 86_400_000
     private let producer: Producer
     private let metrics: RelayMetrics
@@ -28,9 +28,9 @@ final class RelaySession {
         (self.metrics, self.log) = (metrics, log)
         connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
         turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
-        // A relay whose machine vanished must not hold the turn for long. The index is the way to the oldest rows whatever
-        // statistics say of a table that is empty most of the time. A deletion that is lost in a crash of the server only
-        // sends its rows again, so none is waited for.
+        // A relay whose machine vanished must not hold the turn for long. The index is forced for the oldest rows, whatever statistics say
+        // of a table that is empty most of the time. A deletion lost in a crash of the server only sends its rows again, so none is waited
+        // for.
         try connection.execute(RelaySession.keepalives + "SET enable_seqscan = off; SET synchronous_commit = off")
         try turn.execute(RelaySession.keepalives + "SET idle_in_transaction_session_timeout = 0")
         // No time-out: a record that is given up while later ones of its key are sent would break the order.
@@ -41,7 +41,7 @@ final class RelaySession {
         "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3; "
 
     /// True: this is the active relay as long as the session lives.
-    func takeTurn() throws -> Bool {
+    func acquireTurn() throws -> Bool {
         try turn.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         do {
             try OutboxStore.takeTurn(on: turn)
@@ -53,7 +53,7 @@ final class RelaySession {
         }
     }
 
-    /// Whether it is a relay's session that has the turn, and not somebody's who relays nothing.
+    /// Whether the turn is held by a relay's session, and not by one that relays nothing.
     func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: RelaySession.name, on: connection) }
 
     private struct TurnLost: Error, CustomStringConvertible {
@@ -64,7 +64,7 @@ final class RelaySession {
     private func renewTurn() throws {
         guard Clock.steadyMs() - turnTakenMs >= RelaySession.turnPeriodMs else { return }
         try turn.execute("COMMIT")
-        guard try takeTurn() else { throw TurnLost() }
+        guard try acquireTurn() else { throw TurnLost() }
     }
 
     /// Throws when the turn is gone: another relay may be sending the same rows by now.
@@ -103,7 +103,7 @@ final class RelaySession {
                     topic: row.topic, partition: nil, key: Array(row.key.utf8), value: Array(row.record.utf8),
                     timestampMs: nil, header: (name: "id", value: row.recordID), tag: index)
             } catch let error as KafkaError where error.isAboutRecord {
-                settled.take(index, failure: error)
+                settled.record(index, failure: error)
             }
         }
         try awaitAcknowledgements(&settled, shouldStop)
@@ -124,7 +124,7 @@ final class RelaySession {
         var (movedMs, hasSaid, stopMs): (Int64, Bool, Int64?) = (Clock.steadyMs(), false, nil)
         while settled.openRows > 0 {
             let deliveries = producer.deliveries(timeoutMs: 100)
-            for delivery in deliveries { settled.take(delivery.tag, failure: delivery.failure) }
+            for delivery in deliveries { settled.record(delivery.tag, failure: delivery.failure) }
             let now = Clock.steadyMs()
             if !deliveries.isEmpty {
                 if hasSaid { log.info("the broker acknowledges again") }
@@ -146,7 +146,7 @@ final class RelaySession {
     }
 }
 
-/// What became of one reading of the outbox. Pure bookkeeping.
+/// The results of one batch of the outbox. Pure bookkeeping.
 package struct Settled {
     private enum Fate { case open, acknowledged, refused(String), failed }
 
@@ -154,7 +154,7 @@ package struct Settled {
     private var fates: [Fate]
     package private(set) var openRows: Int
     package private(set) var acknowledged = 0
-    /// What stopped records that the broker may take another time.
+    /// The error of records that the broker may accept another time.
     package private(set) var failure: KafkaError?
 
     package init(_ rows: [OutboxRow]) {
@@ -163,7 +163,7 @@ package struct Settled {
         openRows = rows.count
     }
 
-    package mutating func take(_ row: Int, failure: KafkaError?) {
+    package mutating func record(_ row: Int, failure: KafkaError?) {
         guard case .open = fates[row] else { return }
         openRows -= 1
         guard let failure else {

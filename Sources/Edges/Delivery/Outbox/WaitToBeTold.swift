@@ -3,7 +3,7 @@ internal import Telemetry
 internal import Threads
 
 extension Connection {
-    /// How soon a loop notices that it is to stop.
+    /// The time until a loop notices that it is to stop.
     private static let sliceMs: Int32 = 200
     /// Between two turns that were told for, however many tell: every login of the database may `NOTIFY`.
     private static let restMs: Int64 = 5

@@ -30,7 +30,7 @@ enum PushCipher {
     }
 }
 
-/// Who we are to push services (VAPID, RFC 8292): a key pair of P-256.
+/// Our identity for push services (VAPID, RFC 8292): a key pair of P-256.
 @safe
 package final class PushKey: Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }

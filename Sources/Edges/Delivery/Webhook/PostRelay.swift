@@ -10,15 +10,15 @@ internal import Synchronization
 package import Telemetry
 internal import Threads
 
-/// What a relay to webhooks and browsers is made of.
+/// The settings of a relay to webhooks and browsers.
 package struct PostSettings: Sendable {
     package var conninfo: String
     /// Under what messages and webhooks' keys wait.
     package var codeKey: CodeKey
     package var webhookHosts, pushHosts: AllowedHosts
-    /// Who we are to push services; nil: no pushes.
+    /// Our identity for push services; nil: no pushes.
     package var pushKey: PushKey?
-    /// Where these hosts may be: people choose among them, and some lead where their owners like.
+    /// The networks where these hosts may be: people choose among them, and some lead where their owners like.
     package var reach: Reach
     /// PEM file with the roots that are believed; nil: the system's.
     package var caFile: String?
@@ -32,17 +32,17 @@ package struct PostSettings: Sendable {
     }
 }
 
-/// Brings messages to people's webhooks and browsers: at least once, with the same id at each try. Any number of relays may
-/// run; each message is held by one of them while it is under way. What is not taken within a day is told by mail.
+/// Sends messages to people's webhooks and browsers: at least once, with the same id at each attempt. Any number of relays may run; each
+/// message is locked by one of them meanwhile. A message not accepted within a day is sent by mail.
 ///
-/// A process has two ways out, so that a server that says nothing, or takes its time, holds up nobody else's messages: one of them is
-/// kept for those that answered soon the last time, and of an account only one message is under way.
+/// A process has two outgoing channels, so that a silent or slow server does not delay other people's messages: one of them is reserved
+/// for servers that answered quickly the last time, and each account has only one message under way.
 package final class PostRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let putOffMs: ClosedRange<Int64> = 2_000...600_000
     private static let pollMs: Int64 = 1_000
     private static let totalMs = 15_000
-    /// Whose answer takes longer holds others up like one that says nothing.
+    /// A slower server delays others like a silent one.
     private static let promptMs: Int64 = 3_000
     private static let keptMs: Int64 = UTC.msPerDay
 
@@ -172,7 +172,7 @@ package final class PostRelay {
             hasAnswered = hasAnswered == true || Clock.steadyMs() - beganMs <= PostRelay.promptMs
             return PostAnswer(reply, nowMs: Clock.nowMs())
         } catch {
-            // Of several browsers' services one that answers is enough.
+            // One answering service of several browsers is enough.
             hasAnswered = hasAnswered ?? false
             if let refusal = error.refusal {
                 log.warning(
@@ -184,7 +184,7 @@ package final class PostRelay {
 
     // MARK: Browsers
 
-    /// To all browsers of the account; taken when one took it. Those that are gone are forgotten.
+    /// To all browsers of the account; delivered when one accepted it. Those that are gone are forgotten.
     private func push(
         _ message: WaitingNoticeMessage, _ payload: [UInt8], _ clients: Clients, _ connection: Connection
     ) throws -> PostAnswer {
@@ -218,12 +218,12 @@ package final class PostRelay {
     }
 }
 
-/// What an answer means for a message. Pure.
+/// The meaning of an answer for a message. Pure.
 enum PostAnswer: Equatable {
     case taken(String)
     /// For good.
     case refused(String)
-    /// Not now; when it wants to be asked again, if it says so.
+    /// Later; with the delay that the service asked for, if any.
     case later(String, Int64?)
 
     init(_ reply: Reply, nowMs: Int64) {
@@ -232,7 +232,7 @@ enum PostAnswer: Equatable {
         self =
             switch reply.status {
             case 200..<300: .taken(text)
-            // Not now (RFC 9110, RFC 8470).
+            // Later (RFC 9110, RFC 8470).
             case 408, 425, 429: .later(text, said)
             case 400..<500: .refused(text)
             // Redirects are not followed: they could lead anywhere.
@@ -240,7 +240,7 @@ enum PostAnswer: Equatable {
             }
     }
 
-    /// Nobody is there any more (RFC 8030, 7.3).
+    /// The subscription no longer exists (RFC 8030, 7.3).
     var isGone: Bool { self == .refused("status 404") || self == .refused("status 410") }
 }
 

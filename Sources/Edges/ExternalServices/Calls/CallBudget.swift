@@ -24,7 +24,7 @@ package struct CallBudget: Equatable, Sendable {
     }
 
     /// - Parameter patienceMs: how long the caller would wait for its turn.
-    package mutating func take(nowMs: Int64, patienceMs: Int64) -> Verdict {
+    package mutating func reserve(nowMs: Int64, patienceMs: Int64) -> Verdict {
         // A clock that was set back must not make anybody wait for ever.
         let spaced = min(spacedUntilMs, nowMs + 60_000)
         let atMs = limits.spacingMs > 0 ? max(nowMs, spaced) : nowMs

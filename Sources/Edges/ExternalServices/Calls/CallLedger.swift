@@ -11,7 +11,7 @@ struct CallLedger {
     let rules: CircuitBreaker.Rules
 
     /// Counts a call. Returns how long to wait until it may begin.
-    func take(patienceMs: Int64, on connection: Connection) throws -> Int64 {
+    func reserve(patienceMs: Int64, on connection: Connection) throws -> Int64 {
         try connection.transaction {
             try ServiceCallStore.lock([service, budget], on: connection)
             let now = try ServiceCallStore.nowMs(on: connection)
@@ -26,9 +26,9 @@ struct CallLedger {
                     retryAtMs: untilMs)
             }
             var known = try read(connection, nowMs: now)
-            guard case .go(let atMs) = known.take(nowMs: now, patienceMs: patienceMs) else {
+            guard case .go(let atMs) = known.reserve(nowMs: now, patienceMs: patienceMs) else {
                 var (later, untilMs) = (known, now)
-                if case .wait(let until) = later.take(nowMs: now, patienceMs: patienceMs) { untilMs = until }
+                if case .wait(let until) = later.reserve(nowMs: now, patienceMs: patienceMs) { untilMs = until }
                 throw ServiceError(
                     service, .limit, "its limit (\(limits.text)) is reached by all of us together", retryAtMs: untilMs)
             }
@@ -37,7 +37,7 @@ struct CallLedger {
         }
     }
 
-    /// What is left of the limits now.
+    /// The calls that the limits leave now.
     func left(on connection: Connection) throws -> [CallLimits.Period: Int] {
         let now = try ServiceCallStore.nowMs(on: connection)
         return try read(connection, nowMs: now).left(nowMs: now)

@@ -1,9 +1,9 @@
-/// How often a service may be asked, as its owner says: `60/min, 1000/day`. Pure.
+/// The rate limits of a service, as its owner gives them: `60/min, 1000/day`. Pure.
 package struct CallLimits: Equatable, Sendable {
     package enum Period: String, CaseIterable, Sendable {
         case minute = "min", hour = "h", day, month
 
-        /// A month is the longest: whatever the owner takes for one, no more is asked.
+        /// At most a month, whatever the owner asks for.
         var ms: Int64 {
             switch self {
             case .minute: 60_000

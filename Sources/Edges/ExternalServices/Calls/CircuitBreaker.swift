@@ -6,7 +6,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         package var failuresMax = 3
         /// The first rest; each failed try doubles it, to sixteen times.
         package var restMs: Int64 = 30_000
-        /// How long a try may take until another one is let through: its process may have died.
+        /// The time until another trial call is allowed: the process of the first may have died.
         package var trialMs: Int64 = 15_000
         package init() {}
     }

@@ -1,6 +1,6 @@
 package import Telemetry
 
-/// What became of questions to services of others, for the process that asks.
+/// Metrics of calls to external services, per process.
 package struct OutsideMetrics: Sendable {
     static let services = ["weather", "weather-history", "travel", "geocoder"]
 

@@ -2,17 +2,17 @@ internal import Clients
 internal import Foundation
 internal import Telemetry
 
-/// How one service is asked.
+/// The access to one service.
 package struct ServiceSettings: Sendable {
     package var address: ServiceAddress
     package var limits: CallLimits
     package var caFile: String?
     /// One whole request.
     package var timeoutMs: Int
-    /// How long a caller waits for its turn.
+    /// The longest wait of a caller for its turn.
     package var patienceMs: Int64 = 3_000
     package var breaker = CircuitBreaker.Rules()
-    /// Who asks, so that the owner of the service can reach somebody (`User-Agent`).
+    /// The contact for the service's owner (`User-Agent`).
     package var userAgent = "drover"
     package var metrics: OutsideMetrics?
 
@@ -21,8 +21,8 @@ package struct ServiceSettings: Sendable {
     }
 }
 
-/// One service of others: asks within its limits, leaves it alone when it is not well, and takes only whole JSON answers
-/// of a bounded size. For one thread.
+/// One external service: calls it within its limits, pauses while it is not well, and accepts only whole JSON answers of a bounded size.
+/// For one thread.
 final class OutsideService {
     static let bodyBytesMax = 4 << 20
     private static let waitMsMax: Int64 = 86_400_000
@@ -50,7 +50,7 @@ final class OutsideService {
             caFile: settings.caFile, limits: limits, isPlainAllowed: settings.address.isPlain)
     }
 
-    /// Asks and reads. `read` throws for what it cannot read, and counts what it drops.
+    /// Calls and decodes. `read` throws for what it cannot read, and counts what it drops.
     /// - Parameters:
     ///   - path: with its query, which may hold a key and is not repeated in errors.
     ///   - timeoutMs: less than the setting, when the caller has less time.
@@ -72,7 +72,7 @@ final class OutsideService {
     ) throws(ServiceError) -> (answer: T, dropped: Int) {
         let begun = Clock.steadyMs()
         let patience = min(settings.patienceMs, timeoutMs.map { Int64($0) } ?? .max)
-        let waitMs = try database.run(name) { try ledger.take(patienceMs: patience, on: $0) }
+        let waitMs = try database.run(name) { try ledger.reserve(patienceMs: patience, on: $0) }
         if waitMs > 0 { Thread.sleep(forTimeInterval: Double(waitMs) / 1_000) }
         do throws(ServiceError) {
             var dropped = 0
@@ -85,7 +85,7 @@ final class OutsideService {
             try? database.run(name) { try ledger.succeeded(dropped: dropped, on: $0) }
             return (value, dropped)
         } catch {
-            // That it failed is known here, even where it cannot be noted for the others.
+            // This process knows of the failure even where it cannot be noted for the others.
             try? database.run(name) { try ledger.failed(error, on: $0) }
             throw error
         }

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Where a service is: `https://service.example/prefix`, or plain `http` on this machine.
+/// The address of a service: `https://service.example/prefix`, or plain `http` on this machine.
 package struct ServiceAddress: Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 

@@ -16,7 +16,7 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
         case noAnswer = "no_answer"
         /// The key or the user is refused.
         case refused
-        /// PostgreSQL is away: without the shared count nobody is asked.
+        /// PostgreSQL is away: without the shared count no service is called.
         case database
     }
 

@@ -27,9 +27,9 @@ package struct Area: Equatable, Sendable {
 
 package struct GeocoderSettings: Sendable {
     package var service: ServiceSettings
-    /// Where places are looked for; nil: everywhere.
+    /// The area to search; nil: everywhere.
     package var area: Area?
-    /// Of a degree, for the way from a place to an address.
+    /// Of a degree, for requests from a place to an address.
     package var decimals = 4
     package var keptMs: Int64 = 30 * UTC.msPerDay
     package init(service: ServiceSettings) { self.service = service }
@@ -50,7 +50,7 @@ package struct GeocodedPlace: Equatable, Sendable {
 /// Addresses to places and back: from the table, else from the service. Coordinates that are given decide. For one thread.
 package final class Geocoder {
     package static let addressBytesMax = 300
-    /// That there is no such place is believed for a day: maps grow.
+    /// A missing place is believed for a day: maps grow.
     private static let nothingMs: Int64 = UTC.msPerDay
 
     private let settings: GeocoderSettings
@@ -66,8 +66,8 @@ package final class Geocoder {
     package var limits: CallLimits { settings.service.limits }
     package func left() throws(ServiceError) -> [CallLimits.Period: Int] { try service.left() }
 
-    /// Where a rider means. With coordinates nobody is asked: two geocoders cannot disagree, and it works when they are
-    /// down. Nil: there is no such place.
+    /// Finds a rider's place. With coordinates no service is asked: two geocoders cannot disagree, and it works when they are down. Nil:
+    /// there is no such place.
     package func place(
         address: String?, position: Position?, nowMs: Int64, timeoutMs: Int? = nil
     ) throws(ServiceError) -> GeocodedPlace? {
@@ -128,7 +128,7 @@ package final class Geocoder {
         }
         let place = try service.ask(path, timeoutMs: timeoutMs) { body, _ in try read(body) }
         let untilMs = nowMs + min(settings.keptMs, place == nil ? Geocoder.nothingMs : .max)
-        // Not keeping it costs a call later.
+        // Failing to cache it costs a call later.
         try? database.run("geocoder") {
             try GeocodeStore.keep(place, of: question, untilMs: untilMs, nowMs: nowMs, on: $0)
         }

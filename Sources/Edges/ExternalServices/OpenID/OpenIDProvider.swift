@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// Log-in at an OpenID Connect provider: code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636).
 package final class OpenIDProvider: Sendable {
-    /// Who logged in there.
+    /// The person who logged in there.
     package struct Identity: Equatable, Sendable {
         package let issuer, subject: String
         package let mail: String?
@@ -18,7 +18,7 @@ package final class OpenIDProvider: Sendable {
 
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 
-    /// What the log-in that comes back has to match; the browser keeps it meanwhile.
+    /// The values that the returning log-in must match; the browser keeps them meanwhile.
     package struct Attempt: Sendable {
         package let state, nonce, verifier: String
 
@@ -48,15 +48,15 @@ package final class OpenIDProvider: Sendable {
         let readMs: Int64
     }
 
-    /// As people call it.
+    /// For people.
     package let name: String
     private let issuer: ServiceAddress
-    /// As it calls itself, to the letter.
+    /// The issuer, to the letter.
     private let issuerName: String
     private let client: (id: String, secret: String)
     private let caFile: String?
     private let endpoints = Mutex<Endpoints?>(nil)
-    /// Whoever comes may have us ask: a provider that hangs must not hold all threads of the server.
+    /// Anybody can make us ask: a provider that hangs must not hold all threads of the server.
     private let asking = Mutex(0)
     private static let askingMax = 4
     private static let endpointsHoldMs: Int64 = 3_600_000
@@ -72,7 +72,7 @@ package final class OpenIDProvider: Sendable {
         client = (clientID, clientSecret)
     }
 
-    /// Where the browser goes. Asks the provider where that is, once an hour.
+    /// The address for the browser. Asks the provider for its endpoint once an hour.
     /// - Parameter back: where it comes back to.
     package func address(of attempt: Attempt, back: String, nowMs: Int64) throws(Fault) -> String {
         let endpoints = try known(nowMs: nowMs)
@@ -85,7 +85,7 @@ package final class OpenIDProvider: Sendable {
         return endpoints.authorization + (endpoints.authorization.contains("?") ? "&" : "?") + query
     }
 
-    /// Who came back with that code.
+    /// Exchanges a code for the person's identity.
     package func identity(
         code: String, attempt: Attempt, back: String, nowMs: Int64
     ) throws(Fault) -> Identity {
@@ -202,7 +202,7 @@ package final class OpenIDProvider: Sendable {
         } catch {
             throw Fault(description: "\(error)")
         }
-        // What it says of the reason may hold what was sent.
+        // The provider's reason may repeat what was sent.
         guard reply.status == 200 else { throw Fault(description: "the provider answered with status \(reply.status)") }
         guard let object = OpenIDProvider.object(reply.body) else {
             throw Fault(description: "the provider's answer is no JSON object")

@@ -4,7 +4,7 @@ internal import Foundation
 
 /// A picture of a map.
 package struct Tile: Sendable {
-    /// As its first bytes say, whatever the server calls it.
+    /// By its first bytes, whatever the server calls it.
     package let mediaType: String
     package let content: [UInt8]
 
@@ -24,7 +24,7 @@ package struct Tile: Sendable {
     }
 }
 
-/// Where picture tiles are: an address with `{z}`, `{x}`, `{y}` and, where the server wants one, `{key}` in it.
+/// The address of picture tiles with `{z}`, `{x}`, `{y}` and, where the server wants one, `{key}`.
 package struct TileAddress: Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 

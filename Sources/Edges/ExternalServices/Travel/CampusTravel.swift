@@ -3,12 +3,12 @@ internal import Foundation
 internal import Postgres
 internal import Storage
 
-/// Measures, for a pickup that is about to be pushed, the ways between the campus's vehicles, its open stops and the new
-/// ones. What was measured goes onto the log before the pickup: the decision, and every replay of it, asks nobody.
+/// Measures the ways between the campus's vehicles, its open stops and the new ones before a pickup is pushed. The result goes onto the
+/// log before the pickup: the decision, and every replay of it, calls no service.
 ///
 /// Safe from any thread: one measures at a time, and whoever would wait too long goes without.
 package final class CampusTravel: @unchecked Sendable {
-    /// So many of the nearest: with the pickup and the drop-off, one question to a service with OSRM's own limit.
+    /// The number of nearest vehicles: with the pickup and the drop-off they fit into one request at OSRM's own limit.
     static let vehiclesMax = 20
     static let stopsMax = 36
 

@@ -9,7 +9,7 @@ struct TravelCache {
     let database: SharedDatabase
     let keptMs: Int64
 
-    /// What is known of a table, by its place row by row.
+    /// The known part of a table, by place, row by row.
     func read(
         _ sources: [Position], _ destinations: [Position], _ weekHour: Int, _ nowMs: Int64
     ) throws(ServiceError) -> [(index: Int, leg: OSRM.Leg)] {

@@ -1,6 +1,6 @@
 internal import Fleet
 
-/// What a way takes when nobody knows the roads: the straight line times a detour, at the speed of the hour. Pure.
+/// The duration of a way when the roads are unknown: the straight line times a detour factor, at the speed of the hour. Pure.
 package struct TravelSpeeds: Equatable, Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 

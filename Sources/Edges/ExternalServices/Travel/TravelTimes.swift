@@ -9,7 +9,7 @@ package struct TravelSettings: Sendable {
     package var service: ServiceSettings?
     /// Of the service, such as `driving`.
     package var profile = "driving"
-    /// Of one request; OSRM's own standard is 100.
+    /// Of one request; OSRM's own default is 100.
     package var coordinatesMax = 100
     /// Decimals of a degree that leave the machine and that are kept; 4 are about 11 m.
     package var decimals = 4
@@ -67,7 +67,7 @@ package struct TravelTable: Sendable {
 
 /// A way for a map.
 package struct TravelLine: Sendable {
-    /// Of the road; by distance: the places themselves, to be drawn dashed.
+    /// Along the road; by distance: the places themselves, to be drawn dashed.
     package var points: [Position]
     package var leg: TravelLeg
     package var fault: ServiceError?
@@ -173,7 +173,7 @@ package final class TravelTimes {
                     block.sources[index / b.count] * destinations.count + block.destinations[index % b.count]
                 if missing[place] { known[place] = (leg, .service) }
             }
-            // Not keeping them costs a call later.
+            // Failing to cache them costs a call later.
             try? cache.write(legs, a, b, weekHour, nowMs)
         }
     }
@@ -206,7 +206,7 @@ package final class TravelTimes {
                     "/route/v1/\(PercentEncoding.text(settings.profile))/\(coordinates(rounded))"
                     + "?overview=full&geometries=polyline"
                 let line = try service.ask(path, timeoutMs: timeoutMs) { body, _ in try OSRM.line(body) }
-                // Not keeping it costs a call later.
+                // Failing to cache it costs a call later.
                 try? cache.write(line, rounded, nowMs)
                 return found(line, .service)
             } catch { fault = error }

@@ -2,7 +2,7 @@ package import Codecs
 package import Fleet
 internal import Formats
 
-/// What an hour's time and weather make of a campus: the surge and the speed that its settings say. Pure.
+/// A campus's surge and speed in one hour, by its settings, the time and the weather. Pure.
 package struct CampusHour: Sendable {
     private static let hourMs: Int64 = 3_600_000
 

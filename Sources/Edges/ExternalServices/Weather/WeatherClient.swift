@@ -98,7 +98,7 @@ package final class WeatherClient {
                 startMs: hourMs, answer: JSONValue.object(answer.fields).rendered(),
                 keptUntilMs: WeatherPlan.keptUntilMs(hourMs: hourMs, fetchedMs: nowMs))
         }
-        // Not keeping it costs a call later, and is no reason to withhold what was answered.
+        // Failing to cache it costs a call later, and is no reason to withhold the answer.
         try? database.run("weather") {
             try WeatherHourStore.keep(hours, from: provider.rawValue, cell, nowMs: nowMs, on: $0)
         }

@@ -2,12 +2,12 @@ internal import Basics
 internal import Codecs
 internal import Fleet
 
-/// Who answers for weather.
+/// The provider of weather data.
 package enum WeatherProvider: String, CaseIterable, Sendable {
     case openWeatherMap = "openweathermap"
     case openMeteo = "open-meteo"
 
-    /// Where it is asked, and where for the past; the same where it has one address.
+    /// The addresses for now and for the past; the same where there is one.
     package var addresses: (now: String, past: String) {
         switch self {
         case .openWeatherMap: ("https://api.openweathermap.org", "https://api.openweathermap.org")
@@ -24,7 +24,7 @@ package enum WeatherProvider: String, CaseIterable, Sendable {
     }
 }
 
-/// Which question gets the weather of an hour. Pure.
+/// Decides which request gets the weather of an hour. Pure.
 struct WeatherPlan: Equatable {
     enum Endpoint: Equatable { case current, timeMachine, forecast, archive }
 
@@ -90,7 +90,7 @@ struct WeatherPlan: Equatable {
         }
     }
 
-    /// How long an answer is believed: what was told after the hour had ended stays, before that an hour.
+    /// How long an answer is kept: an hour, or for ever when the hour was over.
     static func keptUntilMs(hourMs: Int64, fetchedMs: Int64) -> Int64 {
         fetchedMs >= hourMs + WeatherPlan.hourMs ? fetchedMs + 366 * UTC.msPerDay : fetchedMs + WeatherPlan.hourMs
     }

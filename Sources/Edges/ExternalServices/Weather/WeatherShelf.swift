@@ -3,7 +3,7 @@ package import Fleet
 package import Postgres
 internal import Storage
 
-/// What a weather service told before and is still believed. Asks nobody outside; for any thread.
+/// The cache of weather answers that are still valid. Calls no service; for any thread.
 package struct WeatherShelf: Sendable {
     package let provider: WeatherProvider
     let cellMilliDeg: Int32

@@ -6,18 +6,18 @@ package import Kafka
 package import Telemetry
 internal import Threads
 
-/// Where a maker's ISO 15143-3 service is, and how often it may be asked.
+/// A maker's ISO 15143-3 service, and how often it may be asked.
 package struct ISOFleetSettings: Sendable {
     /// Address of the first page of the fleet snapshot.
     package var endpoint: String
-    /// Where access tokens are given out (OAuth 2.0, client credentials); empty: the service wants none.
+    /// The token endpoint (OAuth 2.0, client credentials); empty: the service needs none.
     package var tokenURL: String
     package var clientID: String
     package var clientSecret: String
     package var caFile: String?
     package var intervalMs: Int64
     package var requestsPerHourMax: Int
-    /// So many hours of time series are read with each pull; 0: only snapshots.
+    /// The hours of time series read with each pull; 0: only snapshots.
     package var seriesHours: Int64
 
     package init(
@@ -74,7 +74,7 @@ package final class ISOFleetPuller {
     private var producer: Producer?
     private let log: Log
     private let pushed: Counter
-    /// What this pull and the one before it said: pages that speak of one time make one reading.
+    /// The readings of this pull and of the one before: pages about one time make one reading.
     private var (said, saidBefore): ([Moment: MachineReading], [Moment: MachineReading]) = ([:], [:])
     /// When the requests of the last hour were sent, by the steady clock.
     private var sentMs: [Int64] = []
@@ -115,14 +115,14 @@ package final class ISOFleetPuller {
                 break
             }
             guard
-                let found = patiently(page, shouldStop, { try take(page, fromMs, toMs, &pins) })
+                let found = patiently(page, shouldStop, { try fetchAndPush(page, fromMs, toMs, &pins) })
             else {
                 counts.failed += 1
                 continue
             }
             counts.pages += 1
             counts.readings += found.readings
-            // What comes next of the same list is asked for first: the list may be another one in an hour.
+            // The next pages of the same list are requested first: the list may have changed in an hour.
             for next in found.next.reversed() where seen.insert(next.url).inserted { waiting.append(next) }
         }
         return counts
@@ -156,7 +156,7 @@ package final class ISOFleetPuller {
     }
 
     /// Asks for a page, pushes its readings, and returns when the broker has them.
-    private func take(
+    private func fetchAndPush(
         _ page: Page, _ fromMs: Int64, _ toMs: Int64, _ pins: inout [VehicleID: String?]
     ) throws -> (readings: Int, next: [Page]) {
         sentMs.append(Clock.steadyMs())

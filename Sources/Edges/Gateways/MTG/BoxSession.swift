@@ -77,7 +77,7 @@ package enum BoxFault: Error, Equatable, CustomStringConvertible {
 package struct BoxSession {
     package enum Action: Equatable {
         case ask(MTGRequest)
-        /// To be stored in one transaction with the last sequence number; then `stored` is to be called.
+        /// Store these in one transaction with the last sequence number, then call `stored`.
         case store([MTGReading], serial: String)
         case wait
         case done
@@ -121,20 +121,20 @@ package struct BoxSession {
             }
             guard count == received.count else { return end(.fail(.unasked)) }
             received = []
-            return take(try MTGAnswer(frame))
+            return handle(try MTGAnswer(frame))
         } catch {
             return end(.fail(.notMTG(error)))
         }
     }
 
-    private mutating func take(_ answer: MTGAnswer) -> Action {
+    private mutating func handle(_ answer: MTGAnswer) -> Action {
         switch (state, answer) {
         case (.askedReading, .reading(let reading)): return newest(reading)
         case (.askedBacklog(let after), .backlog(let newest, let page)):
-            return take(page, after: after, newest: newest)
+            return handleBacklog(page, after: after, newest: newest)
         // A box without a backlog has its newest reading at least.
         case (.askedBacklog(let after), .refused(.requestUnknown)), (.askedBacklog(let after), .refused(.nothingThere)):
-            return take([], after: after, newest: 0)
+            return handleBacklog([], after: after, newest: 0)
         case (_, .refused(let reason)): return end(.fail(.refused(reason)))
         default: return end(.fail(.unasked))
         }
@@ -150,7 +150,7 @@ package struct BoxSession {
         return askBacklog(after: last)
     }
 
-    private mutating func take(_ page: [MTGReading], after: Int64, newest: Int64) -> Action {
+    private mutating func handleBacklog(_ page: [MTGReading], after: Int64, newest: Int64) -> Action {
         guard let first = page.first else {
             guard let reading = newestReading, reading.sequence > after else { return end(.done) }
             return store([reading], newest: reading.sequence)
@@ -172,7 +172,7 @@ package struct BoxSession {
         return .ask(.backlog(after: after, most: pageMost))
     }
 
-    /// What was to be stored is.
+    /// The page is stored.
     package mutating func stored() -> Action {
         guard case .storing(let count, let last, let newest) = state else {
             preconditionFailure("nothing was to be stored")

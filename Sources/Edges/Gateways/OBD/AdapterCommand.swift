@@ -1,6 +1,6 @@
 package import Codecs
 
-/// What is said to an adapter: setting it up, or a request for the car behind it.
+/// A command to an adapter: set-up, or a request for the car behind it.
 package enum AdapterCommand: Equatable {
     case reset, describe, identify, findProtocol
     case obd(OBDRequest)

@@ -44,7 +44,7 @@ package enum AdapterFault: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Something of its own, or of ours: what answered is an adapter. Of all else people are told that there was no answer.
+    /// A message of the adapter's own, or of ours: it is an adapter that answered. All other answers are reported as no answer.
     var isOfAdapter: Bool {
         switch self {
         case .troubled, .nothingSupported, .spool: true

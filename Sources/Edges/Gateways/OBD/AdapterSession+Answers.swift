@@ -41,19 +41,19 @@ extension AdapterSession {
 
     // MARK: - Answers
 
-    mutating func take(_ text: [UInt8], _ asked: Awaited, _ now: Moment) -> [Action] {
-        guard case .obd(let request) = asked.command else { return takeSetUp(text, asked.command, now) }
+    mutating func handleReply(_ text: [UInt8], _ asked: Awaited, _ now: Moment) -> [Action] {
+        guard case .obd(let request) = asked.command else { return handleSetUpReply(text, asked.command, now) }
         do throws(ELMFault) {
             let answers = try ELMReply.answers(text, to: request)
             (useless, noCar, misplaced, unaskedBytes, tries) = (0, 0, 0, 0, 0)
-            return take(answers, to: request, asked.purpose, now)
+            return handle(answers, to: request, asked.purpose, now)
         } catch {
             if case .otherAnswer = error { return [.note(error, asked.command)] + outOfStep(0, now) }
-            return take(error, asked, now)
+            return handle(error, asked, now)
         }
     }
 
-    mutating func takeSetUp(_ text: [UInt8], _ command: AdapterCommand, _ now: Moment) -> [Action] {
+    mutating func handleSetUpReply(_ text: [UInt8], _ command: AdapterCommand, _ now: Moment) -> [Action] {
         guard case .settingUp(let index) = phase else { return [] }
         let lines = try? ELMReply.text(text, to: command.text)  // Only OK is waited for, and only at the end.
         if command == .findProtocol, lines?.contains(where: { $0.contains("OK") }) != true {
@@ -70,7 +70,7 @@ extension AdapterSession {
         return []
     }
 
-    mutating func take(
+    mutating func handle(
         _ answers: [OBDAnswer], to request: OBDRequest, _ purpose: Purpose, _ now: Moment
     ) -> [Action] {
         // A unit without the value is passed over.
@@ -102,7 +102,7 @@ extension AdapterSession {
             if reading == nil { reading = CarReading(ts: now.wallMs) }
             reading![signal] = stored
         case .scan:
-            scan?.take(answers)
+            scan?.accept(answers)
             return scanned()
         }
         return []
@@ -127,7 +127,7 @@ extension AdapterSession {
         return [.scan(requests: scanRequests, run.result)]
     }
 
-    mutating func take(_ fault: ELMFault, _ asked: Awaited, _ now: Moment) -> [Action] {
+    mutating func handle(_ fault: ELMFault, _ asked: Awaited, _ now: Moment) -> [Action] {
         let note = Action.note(fault, asked.command)
         switch (fault.remedy, asked.purpose) {
         case (.resetAdapter, _): return [note] + end(.fault(.troubled(fault)))

@@ -100,7 +100,7 @@ package struct AdapterSession {
         return goOn(now)
     }
 
-    /// Somebody waits for the car's health. Too many at once: the last ones get no answer of this session.
+    /// A health scan is requested. Beyond the limit, requests get no answer in this session.
     package mutating func scanRequested(_ request: String, _ now: Moment) -> [Action] {
         guard scanRequests.count < AdapterSession.scansMax, !scanRequests.contains(request) else { return [] }
         scanRequests.append(request)
@@ -112,7 +112,7 @@ package struct AdapterSession {
     package mutating func received(_ bytes: [UInt8], _ now: Moment) -> [Action] {
         if phase == .ended { return [] }
         guard let asked = awaited else { return unasked(bytes, now) }
-        var events = prompt.take(bytes)[...]
+        var events = prompt.receive(bytes)[...]
         // Blanks after a prompt belong to nothing.
         if let end = bytes.lastIndex(of: 0x3E), AdapterSession.isBlank(bytes[(end + 1)...]) { prompt.clear() }
         // A prompt alone: of the reset, or of whoever was here before.
@@ -124,7 +124,7 @@ package struct AdapterSession {
         guard let event = events.popFirst() else { return [] }
         guard case .reply(let text) = event else { return end(.fault(.babble)) }
         awaited = nil
-        let actions = take(text, asked, now)
+        let actions = handleReply(text, asked, now)
         let more = events.reduce(0) { $0 + AdapterSession.count($1) } + (prompt.isInReply ? 1 : 0)
         // More than was asked for: whose answer the next one would be is not sure.
         if more > 0, phase != .ended { return actions + outOfStep(more, now) }

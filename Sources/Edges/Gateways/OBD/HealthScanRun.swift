@@ -2,7 +2,7 @@ internal import Codecs
 internal import Fleet
 internal import Formats
 
-/// One health scan: what is asked, one request after another, and what came of it. Facts in; nothing is sent here.
+/// One health scan: its requests, one after another, and the result. Facts in; nothing is sent here.
 struct HealthScanRun {
     private var waiting: [OBDRequest]
     private let supported: Set<UInt8>
@@ -17,7 +17,7 @@ struct HealthScanRun {
     private var frozenBy: String?
     private var frozen: [(key: String, value: String)] = []
 
-    /// Of a freeze frame; the rest of what a car may keep is for workshops.
+    /// Of a freeze frame; further stored values are for workshops.
     private static let frozenPIDs: [UInt8] = [0x04, 0x05, 0x06, 0x07, 0x0B, 0x0C, 0x0D, 0x0F, 0x10, 0x11, 0x2F, 0x42]
     private static let freezeMask = OBDRequest.freezeFrame(0x00)
     private static let freezeCode = OBDRequest.freezeFrame(0x02)
@@ -33,10 +33,10 @@ struct HealthScanRun {
             + [HealthScanRun.infoMask]
     }
 
-    /// What is to be asked next; nil: it is done.
+    /// The next request; nil: the scan is complete.
     var request: OBDRequest? { waiting.first }
 
-    mutating func take(_ answers: [OBDAnswer]) {
+    mutating func accept(_ answers: [OBDAnswer]) {
         let request = waiting.removeFirst()
         switch request.mode {
         case 0x01:
@@ -45,10 +45,10 @@ struct HealthScanRun {
                 codeCount = (codeCount ?? 0) + (readiness.codeCount ?? 0)
                 notReady.formUnion(readiness.notReady)
             }
-        case 0x02: takeFrozen(answers, request)
-        case 0x09: takeInfo(answers, request)
+        case 0x02: acceptFreezeFrame(answers, request)
+        case 0x09: acceptVehicleInfo(answers, request)
         default:
-            // Of a unit whose answer is damaged nothing is told.
+            // A unit whose answer is damaged contributes nothing.
             let found = answers.flatMap { (try? $0.troubleCodes()) ?? [] }.map(\.text)
             codes[request.mode] = Array(
                 found.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -66,7 +66,7 @@ struct HealthScanRun {
         answers.flatMap { (try? $0.values(of: request)) ?? [] }
     }
 
-    private mutating func takeFrozen(_ answers: [OBDAnswer], _ request: OBDRequest) {
+    private mutating func acceptFreezeFrame(_ answers: [OBDAnswer], _ request: OBDRequest) {
         for value in values(answers, request) {
             switch value.content {
             case .supported(let pids):
@@ -86,7 +86,7 @@ struct HealthScanRun {
     }
     private var frozenHas: Set<UInt8> = []
 
-    private mutating func takeInfo(_ answers: [OBDAnswer], _ request: OBDRequest) {
+    private mutating func acceptVehicleInfo(_ answers: [OBDAnswer], _ request: OBDRequest) {
         if request == .vin {
             vin = answers.lazy.compactMap { try? $0.vin() }.first
         } else if answers.contains(where: { HealthScanRun.mask($0.bytes).contains(0x02) }) {
@@ -94,7 +94,7 @@ struct HealthScanRun {
         }
     }
 
-    /// Of mode 09, 00: older buses put a count of lines in front.
+    /// The mask of mode 09, 00: older buses put a count of lines in front.
     private static func mask(_ bytes: [UInt8]) -> Set<UInt8> {
         let mask = bytes.dropFirst(bytes.count == 7 ? 3 : 2).prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return Set((UInt8(1)...32).filter { bytes.count >= 6 && mask & (1 << (32 - UInt32($0))) != 0 })
@@ -102,7 +102,7 @@ struct HealthScanRun {
 
     // MARK: - The result
 
-    /// Whoever asked is named by the caller.
+    /// The caller fills in who asked.
     var result: Action.HealthScan {
         // A car without codes may say nothing at all; its count is then the proof.
         let isDone = codes[0x03] != nil || codeCount == 0

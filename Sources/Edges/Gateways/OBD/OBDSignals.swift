@@ -1,7 +1,7 @@
 internal import Codecs
 internal import Fleet
 
-/// Which parameters of mode 01 are signals of a reading.
+/// The parameters of mode 01 that are signals of a reading.
 enum OBDSignals {
     private static let signals: [UInt8: Signal] = {
         let keys = Dictionary(uniqueKeysWithValues: Signal.allCases.map { ($0.row.key, $0) })

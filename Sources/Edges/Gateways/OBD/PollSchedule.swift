@@ -1,5 +1,5 @@
-/// What is asked of a car, and when: a cycle of steps that begins again after the last one. The values of one step make
-/// one reading. It is written as text, so that another rhythm is another setting.
+/// The polling plan of a car: a cycle of steps that starts over after the last one. The values of one step make one reading. It is written
+/// as text, so that another rhythm is another setting.
 package struct PollSchedule: Equatable, Sendable {
     /// From the beginning of one step to that of the next.
     package let stepMs: Int64
@@ -68,7 +68,7 @@ package struct PollSchedule: Equatable, Sendable {
     }
 }
 
-/// What is wrong with a schedule's text, and how it is written.
+/// The fault in a schedule's text, and the correct form.
 package struct PollScheduleFault: Error, Equatable, CustomStringConvertible {
     package let description: String
     init(_ description: String) { self.description = description }

@@ -68,10 +68,10 @@ final class DeviceLines<Line: DeviceLine> {
         freeSlots.append(line.slot)
     }
 
-    /// Those that can be read or written.
+    /// The lines that can be read or written.
     func ready(timeoutMs: Int32) -> [Line] { poller.wait(timeoutMs: timeoutMs).compactMap { all[$0] } }
 
-    /// What has happened on a line that is ready; after a fault or an end nothing more does.
+    /// The facts of a ready line; after a fault or an end there are no more.
     func facts(of line: Line) -> [LineFact] {
         var facts: [LineFact] = []
         switch line.stream.open() {

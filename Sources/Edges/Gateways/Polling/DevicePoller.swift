@@ -63,8 +63,8 @@ final class DevicePoller<Driver: DeviceDriver> {
 
     private func look(_ now: Moment) {
         nextLookMs = now.steadyMs + Driver.lookMs
-        if let registered = registry.take(Driver.kind) { register(registered, now) }
-        for request in registry.takeRequests(of: Driver.kind) { ask(request, now) }
+        if let registered = registry.drainRegistrations(of: Driver.kind) { register(registered, now) }
+        for request in registry.drainRequests(of: Driver.kind) { ask(request, now) }
         for case let call? in lines.all { act(driver.looked(at: call, now), call) }
         for request in unanswered.due(nowMs: now.steadyMs) {
             answer(request, isDone: false, Unanswered<DeviceRequest>.sentence(Driver.words.device))

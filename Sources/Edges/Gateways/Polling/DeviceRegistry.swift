@@ -16,7 +16,7 @@ struct DeviceRegistration: Equatable, Sendable {
     let port: UInt16
     /// Nil: plain TCP.
     let certificateSHA256: String?
-    /// What a car supports, as it said last; nil: never, or a machine.
+    /// The car's supported parameters, as last reported; nil: never, or a machine.
     var supported: [String]?
     /// Trouble codes that the latest scan found; nil: never scanned.
     var codes: Int?
@@ -56,12 +56,12 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Requests that are open, each once.
-    func takeRequests(of kind: DeviceKind) -> [DeviceRequest] {
+    func drainRequests(of kind: DeviceKind) -> [DeviceRequest] {
         state.withLock { $0.requests.removeValue(forKey: kind) ?? [] }
     }
 
     /// The list that was read since the last call; nil: none.
-    func take(_ kind: DeviceKind) -> [DeviceRegistration]? {
+    func drainRegistrations(of kind: DeviceKind) -> [DeviceRegistration]? {
         state.withLock { $0.devices.removeValue(forKey: kind) }
     }
 
@@ -94,8 +94,8 @@ final class DeviceRegistry: Sendable {
                     nextMs = Clock.steadyMs() + intervalS * 1_000
                 }
                 // A name that was found meanwhile does not wait for the next list.
-                if names.takeNews() || isDue || !sought.isEmpty { sought = publish(rows) }
-                // Whoever asks for a vehicle whose name is still looked up waits for it.
+                if names.consumeChange() || isDue || !sought.isEmpty { sought = publish(rows) }
+                // Requests for a vehicle whose name is still being resolved wait for it.
                 let open = try DeviceStore.openRequests(on: session).filter { !sought.contains($0.vehicle) }
                 let new = Dictionary(grouping: open.subtracting(seen), by: \.kind)
                 state.withLock { state in
@@ -107,7 +107,7 @@ final class DeviceRegistry: Sendable {
                 connection = nil
                 trouble.failed("\(error)")
             }
-            // In trouble it is tried sooner: at its start a gateway polls nobody without the list.
+            // After a fault it retries sooner: at its start a gateway polls nobody without the list.
             thread.pause(ms: trouble.isInTrouble ? 3_000 : DeviceRegistry.requestsMs)
         }
     }
@@ -140,7 +140,7 @@ final class DeviceRegistry: Sendable {
         return sought
     }
 
-    /// Of the address itself, which is what is connected to: a name that leads elsewhere next time is judged then.
+    /// Checks the resolved address, which is what we connect to: a name that leads elsewhere next time is checked then.
     private func isAllowed(_ device: DeviceRegistration) -> Bool {
         let isPlainAllowed = plain.contains { $0.contains(device.address) }
         if device.certificateSHA256 == nil, !isPlainAllowed { return refusePlain(device) }

@@ -2,7 +2,7 @@ internal import Ingest
 package import Telemetry
 internal import Threads
 
-/// What boxes and adapters have in common.
+/// Dependencies of gateways for boxes and for adapters.
 struct GatewayParts {
     let settings: GatewaySettings
     let spool: Spool

@@ -1,10 +1,10 @@
 package import Kafka
 package import Sockets
 
-/// What a gateway for boxes (MTG) and cars' adapters (OBD-II) is made of.
+/// The settings of a gateway for boxes (MTG) and cars' adapters (OBD-II).
 package struct GatewaySettings: Sendable {
     package var kafka: KafkaSettings
-    /// Where registrations are read.
+    /// The database of registrations.
     package var conninfo: String
     package var registryIntervalS: Int64 = 15
     package var pollIntervalMs: Int64 = 60_000
@@ -13,22 +13,21 @@ package struct GatewaySettings: Sendable {
     package var connectionMsMax: Int64 = 120_000
     /// Workers are told of a box that has not answered for this long.
     package var contactLostMs: Int64 = 180_000
-    /// Of boxes, and again of adapters.
+    /// For boxes, and again for adapters.
     package var connectionsMax = 4_096
     package var spoolPath: String
     package var spoolBytesMax: Int64 = 1_000_000_000
-    /// Where boxes and adapters may be reached without TLS.
+    /// The networks where boxes and adapters may be reached without TLS.
     package var plain: [CIDR] = []
-    /// Where they may be at all.
+    /// The networks where they may be at all.
     package var reach: Reach
-    /// When people are told that a box or an adapter was asked in vain: later than any try takes, so that the time says
-    /// nothing of what is at an address.
+    /// When a failed request is reported: later than any attempt takes, so that the time reveals nothing about an address.
     package var failureToldMs: Int64 = 20_000
     /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
     package var asksAgain = false
-    /// What a car is asked for, and when.
+    /// The polling plan of cars.
     package var pollSchedule = PollSchedule.standard
-    /// How often a car whose ignition is off is asked whether it is on.
+    /// The interval of checks whether a parked car's ignition is on.
     package var parkedMs: Int64 = 60_000
     /// Makes the topics that are missing; throws while the broker is away.
     package var prepareTopics: @Sendable () throws -> Void

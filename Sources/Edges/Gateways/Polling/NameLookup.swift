@@ -3,8 +3,8 @@ package import Sockets
 internal import Synchronization
 internal import Threads
 
-/// Looks hosts' names up on threads of its own and remembers what was found, so that a name whose servers do not
-/// answer delays nobody but its own vehicle. A name that was lost keeps the address that it had.
+/// Resolves host names on threads of its own and caches the results, so that a name whose servers do not answer delays only its own
+/// vehicle. A name that can no longer be resolved keeps its last address.
 package final class NameLookup: Sendable {
     package typealias Resolve = @Sendable (String) throws(SocketError) -> Address
 
@@ -63,7 +63,7 @@ package final class NameLookup: Sendable {
         for _ in 0..<NameLookup.threads { wake.signal() }
     }
 
-    /// What is known of a host now; never waits.
+    /// The present result for a host; never waits.
     package func finding(of host: String, nowMs: Int64) -> Finding {
         if let address = Address(host) { return Finding(address: address) }
         let (finding, isNew) = state.withLock { state in
@@ -81,7 +81,7 @@ package final class NameLookup: Sendable {
     }
 
     /// Whether an address has changed since the last call.
-    package func takeNews() -> Bool {
+    package func consumeChange() -> Bool {
         state.withLock { state in
             defer { state.hasNews = false }
             return state.hasNews
@@ -97,7 +97,7 @@ package final class NameLookup: Sendable {
         while true {
             wake.wait()
             if state.withLock({ $0.isStopped }) { return }
-            while let host = next() { take(host) }
+            while let host = next() { resolveAndStore(host) }
         }
     }
 
@@ -110,7 +110,7 @@ package final class NameLookup: Sendable {
         }
     }
 
-    private func take(_ host: String) {
+    private func resolveAndStore(_ host: String) {
         let found = Result { () throws(SocketError) in try resolve(host) }
         state.withLock { state in
             guard var name = state.names[host] else { return }

@@ -1,5 +1,5 @@
-/// What people are told when a box or an adapter was asked for them in vain: one sentence, after the same time,
-/// whatever was the matter. Else whoever may register an address could find out by us what listens where. Pure.
+/// The message when a box or an adapter could not be reached: one sentence, after the same time, whatever the reason. Otherwise whoever
+/// may register an address could use us to scan ports. Pure.
 package struct Unanswered<Request: Hashable> {
     private let afterMs: Int64
     private var asked: [Request: Int64] = [:]
@@ -16,10 +16,10 @@ package struct Unanswered<Request: Hashable> {
     package mutating func asked(_ request: Request, nowMs: Int64) { asked[request] = nowMs }
     package mutating func answered(_ request: Request) { asked[request] = nil }
 
-    /// In vain: it is due when its time has come.
+    /// The request failed: the answer is due after its time.
     package mutating func failed(_ request: Request) { failed.insert(request) }
 
-    /// Those that are to be told now.
+    /// The answers that are due now.
     package mutating func due(nowMs: Int64) -> [Request] {
         guard !failed.isEmpty else { return [] }
         let due = failed.filter { nowMs - (asked[$0] ?? nowMs - afterMs) >= afterMs }

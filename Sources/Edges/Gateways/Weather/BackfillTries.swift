@@ -12,7 +12,7 @@ package struct BackfillTries {
 
     package func isDue(_ key: String, nowMs: Int64) -> Bool { (entries[key]?.nextMs ?? 0) <= nowMs }
 
-    /// Of what nobody knows it is asked after 10 minutes, 20, 40 … at most a day.
+    /// Retries missing data after 10 minutes, 20, 40 … at most a day.
     package mutating func tried(_ key: String, isFilled: Bool, nowMs: Int64) {
         if entries.count >= BackfillTries.entriesMax, entries[key] == nil {
             // Too many to remember: those that are due are forgotten, or all of them.

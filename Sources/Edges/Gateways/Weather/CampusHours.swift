@@ -69,7 +69,7 @@ package final class CampusHours {
         for known in try CampusReads.campuses(on: open) {
             let campus = known.campus
             guard let rule = rule(campus, known.settings) else { continue }
-            // What was said before the tables were taken away must be taken back.
+            // A factor published before the tables were removed must be withdrawn.
             guard !rule.saysNothing || known.hasHour else { continue }
             let weather = rule.asksWeather ? self.weather(rule.middle, nowMs) : nil
             let hour = rule.record(atMs: nowMs, weather: weather)

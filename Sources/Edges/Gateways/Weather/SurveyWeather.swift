@@ -50,11 +50,11 @@ struct SurveyWeather {
                     trouble = error
                     break
                 }
-                // Of this hour nothing is known; others of the survey may be.
+                // Nothing is known of this hour; others of the survey may be.
                 if error.reason == .unreadable { trouble = error }
             }
         }
-        // What was told is not thrown away for what was not.
+        // A failure does not discard the answers that did arrive.
         if !answers.isEmpty { try push(answers, of: wanted, desk) }
         // A service that is away says nothing about the survey.
         if trouble == nil || trouble?.reason == .unreadable {

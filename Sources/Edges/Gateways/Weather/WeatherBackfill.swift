@@ -10,7 +10,7 @@ internal import Threads
 package final class WeatherBackfill {
     package struct Settings {
         package var kafka: KafkaSettings
-        /// Of a role that may read when and where surveys and trips were.
+        /// Of a role that may read the times and places of surveys and trips.
         package var conninfo: String
         package var weather: WeatherClient
         /// Between two looks.
@@ -48,14 +48,14 @@ package final class WeatherBackfill {
         }
     }
 
-    /// Trips get what surveys leave of the calls. Returns what keeps the service from being asked.
+    /// Trips get the calls that surveys leave. Returns the error that keeps the service from being called.
     private func look(_ shouldStop: () -> Bool) throws -> ServiceError? {
         if let trouble = try surveys.look(desk, shouldStop) { return trouble }
         return try trips.look(desk, shouldStop)
     }
 }
 
-/// What weather is looked for and said with: a session, the service, a producer. For one thread.
+/// The resources of a weather backfill: a session, the service, a producer. For one thread.
 final class WeatherDesk {
     private static let patienceMs: Int32 = 5_000
 

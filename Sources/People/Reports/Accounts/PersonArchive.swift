@@ -29,7 +29,7 @@ package struct PersonArchive: Sendable {
             }
             try data.files(on: connection) { name, content in
                 try zip.begin("files/" + PersonArchive.plain(name))
-                // In pieces, so that no film waits whole for who reads slowly.
+                // In pieces, so that a slow reader does not hold a whole film in memory.
                 for start in stride(from: 0, to: content.count, by: PersonArchive.pieceBytes) {
                     try zip.add(Array(content[start..<min(start + PersonArchive.pieceBytes, content.count)]))
                 }
@@ -66,7 +66,7 @@ package struct PersonArchive: Sendable {
         """
     }
 
-    /// As a path of the archive, whatever a report is called: no way out of the folder.
+    /// A safe path in the archive, whatever a report is called: it cannot leave the folder.
     private static func plain(_ name: String) -> String {
         name.split(separator: "/").map { part in
             let text = part.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" }

@@ -61,7 +61,7 @@ package struct AlertRow: Sendable {
 }
 
 extension AlertRow {
-    /// What fits on a terminal.
+    /// The columns that fit on a terminal.
     package static func shortTable(_ rows: [AlertRow]) -> Table {
         var table = Table([
             "vehicle", "model", "parameter", "severity", "state", "alert when", "opened", "resolved", "worst",

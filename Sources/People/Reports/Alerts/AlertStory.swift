@@ -6,8 +6,7 @@ internal import Formats
 package import Postgres
 internal import Storage
 
-/// What one alert has to say for itself: what happened, by which rule and where that came from, the readings behind it,
-/// and what would end it.
+/// One alert in full: what happened, the rule and its origin, the readings behind it, and what would end it.
 package struct AlertStory: Sendable {
     package struct Reading: Sendable {
         package let what: String
@@ -27,7 +26,7 @@ package struct AlertStory: Sendable {
     package let isOwnRule: Bool
     package let ending: String
     package let recommended, advice: String?
-    /// What it was judged by, in the stored unit.
+    /// The limits it was judged by, in the stored unit.
     package let limits: [LineChart.Limit]
     package let partition: Int
     package let readings: [Reading]
@@ -97,7 +96,7 @@ package struct AlertStory: Sendable {
 
     /// The alert keeps its limit and recommended value; the critical one stands in its rule set.
     private static func limits(_ alert: AlertRow, _ rule: Threshold?) -> [LineChart.Limit] {
-        // Of silence and services there is no value to draw.
+        // Silence and services have no value to draw.
         guard ["above", "below"].contains(alert.test), rule?.every == nil else { return [] }
         let critical = rule.flatMap { $0.critical }.map { Double($0) / 1_000 }
         let found: [(Double?, LineChart.Limit.Kind)] = [
@@ -135,7 +134,7 @@ package struct AlertStory: Sendable {
         }
     }
 
-    /// What a silence of it names; nil: it is of no machine's parameter.
+    /// The parameter that a silence of it names; nil: it is none of a machine's.
     package var machineParameter: MachineParameter? {
         guard case .parameter(let parameter)? = ThresholdField(anyName: parameter) else { return nil }
         return parameter

@@ -9,7 +9,7 @@ package enum NotMonitored: String, CaseIterable, Sendable {
     case noModel = "no_model"
     case noRules = "no_rules"
 
-    /// And what to do about it.
+    /// The reason, and what to do about it.
     package var why: String {
         switch self {
         case .nobody:
@@ -49,7 +49,7 @@ package enum NotMonitored: String, CaseIterable, Sendable {
 
 /// A vehicle that nothing judges.
 package struct UnmonitoredVehicle: Sendable {
-    /// So many vehicles are looked at; who has more narrows them by fleet.
+    /// The most vehicles examined; larger fleets are narrowed.
     private static let lookedAtMax: Int64 = 2_000
 
     package let kind, vehicle: String

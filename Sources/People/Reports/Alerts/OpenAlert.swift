@@ -4,7 +4,7 @@ internal import Codecs
 internal import Formats
 package import Postgres
 
-/// An open alert as people deal with it: who has seen it, and until when nobody is told.
+/// An open alert with its handling: who has seen it, and until when it is silenced.
 package struct OpenAlert: Sendable {
     package let alert: AlertRow
     package let id: String

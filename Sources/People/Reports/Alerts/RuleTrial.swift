@@ -32,9 +32,9 @@ package struct RuleTrial {
     let parameter: MachineParameter
     /// Alerts that were open within it are looked at.
     let spanMs: Range<Int64>
-    /// What is tried in the place of what was in force.
+    /// Replaces the rules in force by those to try.
     let rules: (RuleTimeline) throws -> RuleTimeline
-    /// Of a partition: its greatest tick.
+    /// A partition's greatest tick.
     let clock: (Int32) throws -> Int64?
     let readingsMax: Int
 

@@ -5,7 +5,7 @@ package import Presentation
 /// Values over time as inline SVG, with the limits that they are judged by: no script, and the same in print. Small, so that
 /// its text can be read on a phone; pages put several side by side.
 package struct LineChart {
-    /// What was read in one span of time; both values are the same where it was one reading. Peaks do not vanish.
+    /// The range of readings in one span of time; both values are equal for a single reading. Peaks do not vanish.
     package struct Point: Sendable {
         package let ms: Int64
         package let least, most: Double
@@ -22,7 +22,7 @@ package struct LineChart {
     private static let (width, height) = (440.0, 190.0)
     private static let (left, right, top, bottom) = (46.0, 10.0, 16.0, 24.0)
 
-    /// With its unit, as a heading says it.
+    /// With its unit, for headings.
     package let title: String
     package let points: [Point]
     package let limits: [Limit]
@@ -130,7 +130,7 @@ package struct LineChart {
         package let marks: [Double]
 
         package init(_ low: Double, _ high: Double) {
-            // What hardly changes is not drawn as if it did.
+            // Values that hardly change are not drawn as if they did.
             let range = max(high - low, abs(high) * 0.02, 0.4)
             var (power, step) = (1e-3, 1e-3)
             search: while true {

@@ -93,7 +93,7 @@ enum PaperFont {
     static let axis = Canvas.Font(7)
 }
 
-/// What is put on a page whole.
+/// A block that is never split over pages.
 struct PaperPiece {
     private enum Content {
         case text(String, Canvas.Font, Canvas.Colour)
@@ -109,7 +109,7 @@ struct PaperPiece {
     /// Room above it, and below it for what belongs to it.
     var beforePt = 0.0
     var keepPt = 0.0
-    /// What stands above it where it is the first on a page, or the first of its table.
+    /// The heading above it when it is the first on a page, or of its table.
     var head: (of: PaperTable, isFirst: Bool)?
 
     static func text(

@@ -6,7 +6,7 @@ final class PaperTable {
     private static let padPt = 3.0
     /// A column of sentences takes no more than this when others need room.
     private static let proseMaxPt = 240.0
-    /// The widths of so many rows are asked; those below wrap where they are wider.
+    /// Column widths are measured over this many rows; later rows wrap where they are wider.
     private static let measuredMax = 2_000
     private static let cellMax = 1_500
 
@@ -70,7 +70,7 @@ final class PaperTable {
         return lines.joined(separator: "\n")
     }
 
-    /// What each column takes at least, and to need no second line.
+    /// The width that each column needs at least, and without wrapping.
     private static func needs(
         _ table: ReportTable, _ font: Canvas.Font, _ bold: Canvas.Font, _ canvas: Canvas
     ) -> [(least: Double, whole: Double)] {
@@ -99,7 +99,7 @@ final class PaperTable {
         }
     }
 
-    /// What is left over goes to those that would rather have more; what is missing all of them lack alike.
+    /// Spare width goes to columns that want more; a shortage is shared equally.
     private static func shared(_ needs: [(least: Double, whole: Double)], _ widthPt: Double) -> [Double] {
         let (least, whole) = (needs.map(\.least).reduce(0, +), needs.map(\.whole).reduce(0, +))
         if whole <= widthPt { return needs.map(\.whole) }

@@ -3,7 +3,7 @@ package import Fleet
 package import Postgres
 package import Trips
 
-/// What a report is asked: of which days, of whom, and in which units.
+/// The parameters of a report: days, subject, units.
 package struct ReportAsk {
     package let span: ReportSpan
     /// One vehicle, campus, site or tour, as the report has them; empty: all.
@@ -25,14 +25,14 @@ package struct Report: Sendable {
 
     package struct Fault: Error, CustomStringConvertible {
         package let description: String
-        /// What it is narrowed to is not there for who asks.
+        /// True when the asker's subject does not exist.
         package var isMissing = false
     }
 
-    /// What it can be narrowed to, beside a fleet.
+    /// The subjects that a report can be narrowed to, beside a fleet.
     package enum Of: String, Sendable { case vehicle, campus, site, tour }
 
-    /// What a report is made with.
+    /// The sources that a report reads.
     package struct Source {
         let rules: TripRules
         let price: FuelPrice?
@@ -47,10 +47,10 @@ package struct Report: Sendable {
     package let name, title, summary: String
     package let of: Of
     package let hasFleets: Bool
-    /// Who may ask for it. What they see of it the database knows: a report that people ask for is made on a connection that has
-    /// their sight, whichever report it is and however it leaves.
+    /// The roles that may ask for it. The database decides what they see: reports for people are made on a connection with the account's
+    /// row security, whichever report it is and however it leaves.
     package let roles: Set<Role>
-    /// What is said where there are no rows.
+    /// The text for no rows.
     package let empty: String
     private let make: @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
 
@@ -77,8 +77,8 @@ package struct Report: Sendable {
         try source.connection.snapshot { try make(self, ask, source) }
     }
 
-    /// Of what is not there a report would be empty, as if nothing had been. Reports that come by themselves go on: what they are of
-    /// may have been, and come again.
+    /// Refuses subjects that do not exist: their report would be empty, as if nothing had happened. Scheduled reports go on: their subject
+    /// may have existed, and may come back.
     package func requireThere(_ ask: ReportAsk, _ source: Source) throws {
         let vehicle = of == .vehicle ? ask.of : ""
         guard !(vehicle + ask.fleet).isEmpty,

@@ -1,7 +1,7 @@
 internal import Postgres
 internal import Storage
 
-/// What the audit log tells of schedules' runs: which report was made with whose sight, and to whom it went.
+/// The audit entries of scheduled runs: which report was made with whose rights, and who received it.
 enum ReportAudit {
     /// Before anything of it leaves the transaction.
     /// - Parameter isRevised: late data has changed it.

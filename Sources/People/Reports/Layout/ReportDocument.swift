@@ -1,7 +1,7 @@
 internal import Fleet
 internal import Presentation
 
-/// What a report tells from top to bottom, for the page and for paper alike.
+/// A block of a report, for the page and the PDF alike.
 package enum ReportBlock {
     /// Beside the matter.
     case note(String)
@@ -32,7 +32,7 @@ package struct ReportTable {
     let caption: String
     let headers: [HTML.Header]
     let rows: [[String?]]
-    /// What is said in place of no rows.
+    /// The text for no rows.
     let empty: String
     /// A column whose words are classes of the style as well: severities.
     var classes: Int?
@@ -60,7 +60,7 @@ package struct ReportBars: Sendable {
     /// From nothing to the next round value above the highest.
     var scale: LineChart.Scale { LineChart.Scale(0, max(bars.map(\.value).max() ?? 0, 1e-3)) }
 
-    /// The bars whose labels stand below them, where so many have room.
+    /// The bars with labels, where this many have room.
     func labelled(most: Int) -> [Int] {
         let step = max(1, (bars.count + most - 1) / max(1, most))
         return Array(stride(from: 0, to: bars.count, by: step))

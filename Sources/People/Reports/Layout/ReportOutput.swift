@@ -1,12 +1,11 @@
 package import Presentation
 
-/// What a report has come to, in each of its formats. Made of the database's rows alone: run again on the same rows it is the
-/// same byte for byte.
+/// A finished report, in each of its formats. Made of the database's rows alone: the same rows give the same bytes.
 package protocol ReportOutput {
     var title: String { get }
     /// Rows of all its tables: none means that there is nothing to tell.
     var count: Int { get }
-    /// What it tells, from top to bottom.
+    /// Its content, from top to bottom.
     var blocks: [ReportBlock] { get }
     /// When its span ends.
     var untilMs: Int64 { get }
@@ -45,7 +44,7 @@ extension ReportOutput {
         }
     }
 
-    /// What stands in the page below its title.
+    /// The page's content below the title.
     package var main: HTML { blocks.map(\.html).joined() }
 
     /// A page of its own, which a mail can hold: no script, no other file.
@@ -71,7 +70,7 @@ package struct ReportSheet: Sendable {
     /// Below the rows; nil: there is nothing to add up.
     var sums: [Cell]?
 
-    /// Of a table in which these columns are texts and all others numbers.
+    /// From a table in which these columns are texts and all others numbers.
     static func of(_ table: Table, name: String, texts: Set<String>) -> ReportSheet {
         ReportSheet(
             name: name, headers: table.headers,

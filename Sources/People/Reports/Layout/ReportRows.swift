@@ -192,7 +192,7 @@ struct ReportRows: ReportOutput {
             + bars.map { [.bars($0)] }.joined()
     }
 
-    /// What is said below the rows.
+    /// The notes below the rows.
     private var notes: [String] {
         guard let place = columns.firstIndex(where: { $0.key == "revised" }) else { return said }
         let revised = rows.filter { $0[place] != .null }.count

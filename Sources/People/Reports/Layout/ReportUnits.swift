@@ -3,10 +3,10 @@ internal import Trips
 
 /// A column's name ends in its unit, as stored; for who reads in US units it is converted and named anew.
 struct ReportUnit: Sendable {
-    /// What the name ends in, and as people read it; empty: it has none.
+    /// The ending of the column's name, and its reading for people; empty: none.
     let ending: String
     let text: String
-    /// Of figures that are shown to people; nil: as many as there are.
+    /// For figures shown to people; nil: all digits.
     let decimals: Int?
     var convert: @Sendable (Double) -> Double = { $0 }
 

@@ -3,8 +3,8 @@ internal import CXlsxwriter
 internal import Fleet
 internal import Glibc
 
-/// Spreadsheets (ECMA-376-1, SpreadsheetML), written by libxlsxwriter row by row: its memory does not grow with the rows. Texts stand
-/// in their cells as texts, so that none is ever taken for a formula. The same sheets make the same bytes.
+/// Spreadsheets (ECMA-376-1, SpreadsheetML), written by libxlsxwriter row by row, in constant memory. Texts are stored as texts, so that
+/// none is taken for a formula. The same sheets make the same bytes.
 @safe
 struct Spreadsheet: ~Copyable {
     struct Fault: Error, CustomStringConvertible { let description: String }
@@ -105,8 +105,7 @@ struct Spreadsheet: ~Copyable {
         return Double(minutes) / 1_440 + 25_569
     }
 
-    /// XML 1.0, 2.2 and 2.11: what may not stand in it at all is left out, and a line ends in a line feed. What is too long for a
-    /// cell is cut.
+    /// XML 1.0, 2.2 and 2.11: forbidden characters are left out, and lines end in a line feed. Text too long for a cell is cut.
     private static func plain(_ text: String) -> String {
         let lines = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
         let scalars = lines.unicodeScalars.filter { $0.value >= 0x20 || $0 == "\t" || $0 == "\n" }

@@ -5,12 +5,12 @@ internal import Presentation
 /// When something is to be done, as crontab(5) and POSIX `crontab` say it: minute, hour, day of the month, month, day of the week,
 /// with lists, ranges, steps (`*/n`, `a-b/n`) and English names. Where both kinds of days are restricted, either will do.
 ///
-/// By the clock of a zone: on a day of 25 hours the clock shows a time twice, and the first one counts; what a day of 23 hours
-/// leaves out comes at the first moment after the gap.
+/// Times by the clock of a zone: of a time that occurs twice on a day of 25 hours the first counts; one that a day of 23 hours skips comes
+/// at the first moment after the gap.
 package struct CronTimes: Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 
-    /// So far is looked for the next one: 29 February comes after eight years at most (2096 to 2104).
+    /// The search range for the next time: 29 February comes after eight years at most (2096 to 2104).
     private static let aheadDays: Int64 = 366 * 9
 
     private let minutes, hours, monthDays, months, weekdays: Set<Int>
@@ -51,7 +51,7 @@ package struct CronTimes: Sendable {
 
     /// The first time after a moment; nil: there is none in the next nine years, or no such zone.
     package func next(afterMs ms: Int64, zone: String) -> Int64? {
-        // What a gap leaves out may come on the day after.
+        // A time that a gap skips may belong to the day before.
         var day = CivilDate(ofMs: ms, zone: zone).moved(by: -1)
         for _ in 0..<CronTimes.aheadDays {
             if let due = times(on: day).first(where: { $0 > ms }) { return due }

@@ -18,7 +18,7 @@ package struct NewSchedule: Sendable {
     package let units: String
     package let cron, zone: String
 
-    /// Nothing that it takes can fail later on for what was asked.
+    /// Checks everything, so that nothing that was accepted fails later.
     package init(
         report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat, units: String,
         cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64
@@ -34,7 +34,7 @@ package struct NewSchedule: Sendable {
         (self.format, self.units, self.cron, self.zone) = (format, units, cron, zone)
     }
 
-    /// That something falls due by these times.
+    /// Requires that these times ever occur.
     /// - Parameter leastMinutes: from one to the next, up to an hour: a report may take all that a server has.
     package static func check(_ cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64) throws(Fault) {
         guard ZonedDay(date: "2026-01-01", zone: zone) != nil else {

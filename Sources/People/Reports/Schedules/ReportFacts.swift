@@ -36,11 +36,11 @@ struct ReportFacts: Codable, Equatable {
 
     // MARK: Differences
 
-    /// What rows are told apart by; the other columns are what is said of them.
+    /// The columns that identify a row; the others are its values.
     private static let keys: Set = [
         "day", "vehicle", "start", "opened", "kind", "parameter", "campus", "hour", "site", "tour", "waypoint",
     ]
-    /// So many are named.
+    /// The number of rows that are named.
     private static let namedMax = 10
 
     /// In words: `2 rows more, 1 changed: seat-leon 2018-02-20: Distance, km 10.3 → 12.1`; nil: the rows are the same.

@@ -2,12 +2,12 @@ internal import Storage
 
 /// The mail that brings a report: HTML in the mail itself, everything else beside it. Pure.
 struct ReportLetter {
-    /// What `drover.mail` and `drover.mail_file` hold (Queries/schema.sql).
+    /// The limits of `drover.mail` and `drover.mail_file` (Queries/schema.sql).
     private static let (textMax, htmlMax, fileMax) = (900_000, 4_000_000, 25_000_000)
     private static let keptMs: Int64 = 7 * 86_400_000
 
     let title: String
-    /// The report for who reads no HTML, or what was changed.
+    /// The report as text for readers without HTML, or the list of changes.
     let text: String
     let name, mediaType: String
     let bytes: [UInt8]

@@ -5,7 +5,7 @@ internal import Storage
 /// A report that comes at times of its own: a row of drover.report_schedule.
 struct ReportSchedule {
     let id: Int64
-    /// With whose rights.
+    /// The account whose rights apply.
     let account: String
     let report: Report
     let length: ReportSpan.Length
@@ -31,7 +31,7 @@ struct ReportSchedule {
         (mailTo, isFiled) = (stored.mailTo, stored.isFiled)
     }
 
-    /// Of the last day, week or month that is over when it falls due.
+    /// Of the last complete day, week or month when it falls due.
     func ask(dueMs: Int64) -> ReportAsk? {
         guard let now = ReportSpan(length, of: ZonedDay.date(ofMs: dueMs, zone: zone), zone: zone),
             let span = ReportSpan(length, of: ZonedDay.date(ofMs: now.fromMs - 1, zone: zone), zone: zone)

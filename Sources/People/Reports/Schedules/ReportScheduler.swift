@@ -6,20 +6,19 @@ package import Telemetry
 internal import Threads
 package import Trips
 
-/// What a scheduler is made of.
 package struct ReportSchedulerSettings {
-    /// Of the ledger, and of what accounts see.
+    /// Connections for the run table, and for rows as accounts see them.
     package var conninfo, pageConninfo: String
     package var rules: TripRules
     package var price: FuelPrice?
     package var queries: ReportQueries
-    /// Of the page, for mails; empty: none is said.
+    /// Of the page, for mails; empty: none is shown.
     package var address: String
-    /// Where schedules with a folder write; empty: there is none.
+    /// The folder of schedules that write files; empty: there is none.
     package var folder: String
     /// Late data has so long after the end of a span.
     package var graceS: Int64
-    /// How often it is looked whether late data has changed a report, and for how many days.
+    /// The interval, and the number of days, of looking for late changes to a report.
     package var lookS, lookDays: Int64
     package var keepDays: Int64
 
@@ -34,8 +33,8 @@ package struct ReportSchedulerSettings {
     }
 }
 
-/// Makes reports when they fall due: each due time once in the ledger and in the mail, whoever is killed when. Any number of
-/// schedulers may run. What fell due while none ran is caught up, at most `backMax` times of a schedule.
+/// Makes reports when they fall due: each due time once in the run table and in the mail, whoever is killed when. Any number of schedulers
+/// may run. Runs missed while none was active are caught up, at most `backMax` per schedule.
 package final class ReportScheduler {
     package static let backMax = 100
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
@@ -76,7 +75,7 @@ package final class ReportScheduler {
             nextPruneMs = Clock.steadyMs() + ReportScheduler.pruneMs
         }
         return try connection.transaction {
-            // What was decided first is done first; to look at old ones is what there is time for.
+            // New plans first; old reports are checked when there is time.
             if try plan(connection) { return true }
             if try mailAgain(connection) { return true }
             if try makeNext(connection) { return true }
@@ -179,7 +178,7 @@ package final class ReportScheduler {
         guard !settings.folder.isEmpty else {
             throw Hopeless(description: "reports.folder is not set: it cannot be written there")
         }
-        // Of two schedules alike each has its own: they may see different things.
+        // Two similar schedules each have their own file: they may see different rows.
         try ReportFile.write(made.bytes, named: "\(schedule.id)-\(made.name)", to: settings.folder + "/")
     }
 

@@ -8,9 +8,9 @@ internal import Presentation
 internal import Storage
 package import Trips
 
-/// What a car is doing: the values of the trip so far and the latest of each signal, as a driver sees them.
+/// The present trip of a car and the latest value of each signal, for its driver.
 ///
-/// A trip is stored minute by minute; while somebody asks, the open minute is there, too, within about a second.
+/// Trips are stored minute by minute; while somebody watches, the open minute is included within about a second.
 package struct CarNow: Sendable {
     /// A value that was read longer ago says nothing of the car now.
     private static let latestMs = 2 * UTC.msPerMinute
@@ -19,7 +19,6 @@ package struct CarNow: Sendable {
     private let latest: [Signal: (value: Int32, ms: Int64)]
     private let instantMpg: Double?
     private let units: DriverSettings.Units
-    /// Of the trip.
     private let rules: TripRules
     /// Nil: something judges it.
     private let notMonitored: NotMonitored?

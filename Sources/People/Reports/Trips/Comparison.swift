@@ -6,7 +6,7 @@ package struct Comparison: Equatable, Sendable {
     package struct Sample: Equatable, Sendable {
         package let count: Int
         package let mean: Double
-        /// Of the single drives (n − 1 in the divisor); nil with fewer than two.
+        /// Over single drives (n − 1 in the divisor); nil with fewer than two.
         package let standardDeviation: Double?
 
         /// Nil without a value.

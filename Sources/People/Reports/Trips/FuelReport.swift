@@ -1,7 +1,8 @@
 internal import Postgres
 internal import Trips
 
-/// What each car has used by day, or over all the days where these would be more rows than a person reads. Fuel and cost cover the trips whose fuel is known; `fuel_trips` says how many.
+/// Fuel of each car by day, or over all days when days would make too many rows. Fuel and cost cover the trips whose fuel is known;
+/// `fuel_trips` says how many.
 enum FuelReport {
     private static let columns = [
         "day", "vehicle", "trips", "fuel_trips", "distance_km", "driving_h", "idle_pct", "fuel_l",

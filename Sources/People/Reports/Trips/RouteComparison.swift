@@ -10,7 +10,7 @@ package import Trips
 package struct RouteComparison: Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 
-    /// What tells that drives are of one route.
+    /// How drives are matched to one route.
     package enum By: Sendable {
         /// They go the way of the trip that this time lies in.
         case routeOf(ms: Int64)

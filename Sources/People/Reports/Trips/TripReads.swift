@@ -6,7 +6,7 @@ internal import Storage
 package import Trips
 
 extension Trip {
-    /// Of a part of a drive that runs for a day or longer: on which side it goes on. Nil: it is a whole drive.
+    /// For a part of a drive that lasts a day or longer: the side on which it continues. Nil: a whole drive.
     package var part: String? {
         switch (isFromBefore, goesOn) {
         case (false, false): nil
@@ -29,7 +29,7 @@ package struct TripRead: Sendable {
     package let isDiscarded: Bool
     package let driver: String?
     package let tankMl: Int32?
-    /// Of its driver, else of the owner, at its end; nil: nobody said any.
+    /// Of its driver, else of the owner, at its end; nil: nobody has any.
     package let settings: DriverSettings?
     package let figures: TripFigures
     let weather: TripWeatherRead?

@@ -3,7 +3,7 @@ package import Fleet
 package import Postgres
 internal import Trips
 
-/// What a trip's car said, reading by reading.
+/// The readings of a trip.
 package enum TripSamples {
     package static func read(
         _ trip: TripRead, _ queries: ReportQueries, on connection: Connection

@@ -17,7 +17,7 @@ struct TripWeatherRead: Sendable {
         answer.hour.thousandths[quantity].map { Decimal.text($0, decimals: 3) }
     }
 
-    /// Who told it, and of what: `open-meteo archive`.
+    /// The source and its product: `open-meteo archive`.
     var source: String { answer.source + " " + answer.model }
     var fetched: String { UTC.text(answer.fetchedMs) }
 

@@ -16,7 +16,7 @@ package struct TripsOutput: Sendable {
         /// The file or the vehicle.
         let name: String
         let figures: TripFigures
-        /// What is known of it beside its readings; nil offline.
+        /// Facts beside its readings; nil offline.
         var read: TripRead?
     }
 
@@ -109,7 +109,7 @@ package struct TripsOutput: Sendable {
         Column(key: "braking_severity_m2ps3") { $0.figures.brakingSeverity },
     ]
 
-    /// What fits on a terminal.
+    /// The columns that fit on a terminal.
     private static let short: Set = [
         "start", "duration_s", "distance_km", "average_speed_kmh", "max_speed_kmh", "idle_s", "sharp_accelerations",
         "sharp_brakings", "fuel_us_gal", "average_mpg", "holes",
@@ -120,7 +120,7 @@ package struct TripsOutput: Sendable {
         table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) })
     }
 
-    /// The same for somebody who has said which units.
+    /// The same in given units.
     func shortTable(_ units: DriverSettings.Units) -> Table {
         table(
             columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) }

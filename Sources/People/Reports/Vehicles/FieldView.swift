@@ -12,7 +12,7 @@ package struct FieldView: Sendable {
 
     package struct Value: Sendable {
         package let name: String
-        /// As the reader's account has it: `86.5 °C`.
+        /// In the reader's units: `86.5 °C`.
         package let text: String
         /// `critical`, `warning`, `due_soon`, `ok`, or `none` where nothing judges it.
         package let state: String
@@ -29,7 +29,7 @@ package struct FieldView: Sendable {
     package let alerts: [OpenAlert]
     package let values: [Value]
 
-    /// The worst state of what is open: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
+    /// The worst open state: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
     package var state: String { alerts.first.map(FieldView.state) ?? (notMonitored == nil ? "ok" : "none") }
 
     private static func state(_ open: OpenAlert) -> String {

@@ -12,12 +12,12 @@ struct FleetDay: ReportOutput {
     private let day: ReportSpan
     private let ask: ReportAsk
     private let trips: [TripRead]
-    /// Of each trip, of one day only: longer spans have no charts, and what is held stays bounded.
+    /// Per trip, for one day only: longer spans have no charts, so that memory stays bounded.
     private let readings: [[CarReading]]
     private let alerts: [AlertRow]
-    /// As it is now, of vehicles that were heard of since the span began.
+    /// The present state of vehicles that were heard of since the span began.
     private let unmonitored: [UnmonitoredVehicle]
-    /// Of each of `readings`: further apart they are not joined.
+    /// Per item of `readings`: points further apart are not joined.
     private let gapsMs: [Int64]
     private let content: Content
     /// Trips that their drivers do not want counted.

@@ -3,7 +3,7 @@ internal import Codecs
 package import Fleet
 package import Postgres
 
-/// Where the vehicles are and what they do, as of when each was heard of last.
+/// Where vehicles are and what they do, each at the time of its last news.
 package struct FleetMap: Sendable {
     /// More are not shown at once: who has more searches, or looks at a group.
     package static let vehiclesMax: Int64 = 2_000
@@ -18,10 +18,10 @@ package struct FleetMap: Sendable {
         package let position: Position?
         /// When it was there.
         package let positionMs: Int64?
-        /// Of a car that is on a trip.
+        /// Of a car on a trip.
         package let speedMilliKmh: Int32?
         package let openAlerts: Int
-        /// Of the worst one; nil: none is open.
+        /// Of the worst open alert; nil: none is open.
         package let severity: String?
         /// Nil: something judges it.
         package let notMonitored: NotMonitored?
@@ -78,7 +78,7 @@ extension FleetMap.Vehicle {
         }
     }
 
-    /// Of the last minute that is stored.
+    /// The readings of the last stored minute.
     private static func readings(_ row: Row) throws -> [CarReading] {
         guard let samples = try row.bytes("samples"), let minuteMs = try row.timestampMs("minute_at") else { return [] }
         return try PackedSamples.decode(samples, minuteMs: minuteMs)

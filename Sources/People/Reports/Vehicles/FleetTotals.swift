@@ -4,7 +4,7 @@ internal import Codecs
 internal import Formats
 internal import Trips
 
-/// What several trips add up to. Fuel, its cost and MPG cover the trips whose fuel is known; `fuelTrips` says how many.
+/// The sums of several trips. Fuel, its cost and MPG cover the trips whose fuel is known; `fuelTrips` says how many.
 struct FleetTotals {
     let trips: Int
     let vehicles: Int

@@ -5,7 +5,7 @@ internal import Fleet
 package import Formats
 package import Postgres
 
-/// Which machines there are, page by page.
+/// The list of machines, page by page.
 package struct MachineList {
     /// After which row a page begins. As text `0.8R-0001`: not disabled, and the vehicle.
     package struct Place: Equatable, Sendable {

@@ -20,7 +20,7 @@ package struct MachineView {
     package let notMonitored: NotMonitored?
     let role: Audience
     private let shown: [ReadingColumn]
-    /// What it is judged by.
+    /// The limits that judge it.
     let thresholds: [Threshold]
 
     /// Nil when there is no such machine.
@@ -84,7 +84,7 @@ package struct MachineView {
         }
     }
 
-    /// What services are measured by; nil: it has not said any hours that the asker may see.
+    /// The hour meter that services count by; nil: it has reported none that the asker may see.
     package static func engineHours(
         _ vehicle: VehicleID, _ queries: ReportQueries, on connection: Connection
     ) throws -> ServiceHours? {
@@ -134,7 +134,7 @@ package struct MachineView {
         return found.compactMap { value, kind in value.map { LineChart.Limit(Double($0) / 1_000, kind) } }
     }
 
-    /// What it said, newest first.
+    /// Its readings, newest first.
     package func history(
         before beforeMs: Int64, limit: Int64, _ queries: ReportQueries, on connection: Connection
     ) throws -> (readings: JSONValue, next: String?) {
@@ -184,7 +184,7 @@ struct ReadingColumn {
     let name: String
     let shownName: String
     let unit: String?
-    /// Whose rule says who sees it.
+    /// The rule that decides who sees it.
     private let field: ThresholdField
 
     private init(_ name: String, _ shownName: String, _ unit: String?, _ field: ThresholdField) {
@@ -192,7 +192,7 @@ struct ReadingColumn {
     }
 
     static let table: [ReadingColumn] =
-        // What the machine itself says.
+        // Parameters that the machine itself reports.
         MachineStore.parameters.filter { $0.parameter != .contact }.map { parameter, column in
             let row = parameter.row
             let field: ThresholdField =
@@ -210,7 +210,7 @@ struct ReadingColumn {
             ReadingColumn("firmware", "MTG Firmware Version", nil, .firmware),
         ]
 
-    /// What dealers see beyond farmers where the model has no rule that says so.
+    /// Shown to dealers but not to farmers unless the model's rule says otherwise.
     private static let dealers: [ThresholdField] = [
         .serialNumber, .firmware, .parameter(.lastCellCallIn), .parameter(.lastReprogrammingStatus),
     ]

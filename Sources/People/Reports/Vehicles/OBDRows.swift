@@ -3,7 +3,7 @@ package import Codecs
 internal import Fleet
 internal import Formats
 
-/// What a transcript says, one row a value, code, text or fault.
+/// The content of a transcript, a row per value, code, text or fault.
 package struct OBDRows: Sendable {
     package static let formats: [String: @Sendable (OBDRows) -> String] = [
         "json": { $0.json() }, "csv": { $0.table().csv() }, "table": { $0.table().text() },

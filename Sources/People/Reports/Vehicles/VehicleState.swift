@@ -1,18 +1,18 @@
 internal import Basics
 package import Fleet
 
-/// What a vehicle is doing, as maps and lists show it.
+/// A vehicle's state, as maps and lists show it.
 package enum VehicleState: String, CaseIterable, Sendable {
     case moving, idling, parked, silent
 
     /// A machine's reading says how it is for so long.
     package static let machineMs: Int64 = 15 * UTC.msPerMinute
-    /// Who was not heard of for longer is silent.
+    /// A vehicle without news for longer counts as silent.
     package static let silentMs: Int64 = 24 * 3_600_000
     /// A receiver that stands still is off by less.
     package static let movedMetres = 25.0
 
-    /// Of a car: its trip goes on, and the last speed says whether it moves.
+    /// Of a car: whether its trip goes on, and by the last speed whether it moves.
     /// - Parameters:
     ///   - lastMs: its last reading.
     ///   - isOpen: the trip that holds it is not over.
@@ -25,7 +25,7 @@ package enum VehicleState: String, CaseIterable, Sendable {
         return (speedMilliKmh ?? 0) > 0 ? .moving : .idling
     }
 
-    /// Of a machine: it tells no speed, so the way between its last two places says whether it moves.
+    /// Of a machine: it reports no speed, so the distance of its last two places tells whether it moves.
     /// - Parameters:
     ///   - isRunning: the engine ran at its last reading, as only who polls it can say.
     ///   - isAway: its gateway could not reach it last time.

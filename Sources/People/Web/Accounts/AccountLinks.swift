@@ -5,7 +5,7 @@ internal import Fleet
 internal import HTTPServer
 internal import Storage
 
-/// What goes by mailed links: registration, its confirmation, a new password.
+/// Mailed links: registration, confirmation, a new password.
 extension AccountSite {
     func register(_ request: Request, _ fields: Fields) throws -> Response {
         guard let post else { return noMail }
@@ -31,7 +31,7 @@ extension AccountSite {
                 try LogInStore.beginRegistration(mail: mail, remote: request.remote, on: $0)
             })
         else { return again(429, AccountSite.tooMany).with("Retry-After", "3600") }
-        // All of it is made for whoever asks, so that it takes the same time.
+        // Computed for everybody, so that the time reveals nothing.
         guard let kept = AccountSite.kept(password) else {
             return try lender.withConnection { try busy(mail, request, nil, isMail: true, $0) }
         }
@@ -156,7 +156,7 @@ extension AccountSite {
         case .failure(let why): return again(why.text)
         }
         guard let kept = AccountSite.kept(password) else { return busy }
-        // Whoever opens a link gets in with what they choose here, whatever others have tried meanwhile.
+        // Whoever opens the link gets in with the password chosen here, whatever others have tried meanwhile.
         let device = Token.random()
         let isSet = try lender.withConnection {
             try LogInStore.setPassword(link: link.digest, mail: mail, new: kept, device: device.digest, on: $0)

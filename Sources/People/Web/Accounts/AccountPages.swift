@@ -94,7 +94,7 @@ enum AccountPages {
             link: ("/account", "Your account"))
     }
 
-    /// As people know it; all that it said is its title.
+    /// A short name for people; the full header is its title.
     static func agent(_ text: String, or none: String) -> HTML {
         let name = UserAgent.name(text)
         return "<span title=\"\(text)\">\(name.isEmpty ? none : name)</span>"
@@ -117,7 +117,7 @@ enum AccountPages {
                 .text(FormPage.time(session.lastUsedMs)), button,
             ]
         }
-        // Who has logged in comes here first.
+        // The first page after log-in.
         let pages: [HTML] = PageShell.pages(for: Set(holder.roles.compactMap(Role.init))).map {
             "<a href=\"\($0.path)\">\($0.name)</a>"
         }

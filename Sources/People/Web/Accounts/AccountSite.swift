@@ -10,7 +10,7 @@ package import Telemetry
 /// Log-in, registration, forgotten passwords and one's own account: docs/accounts.md. Nothing that is answered says whether
 /// there is an account. Through the page's login, which calls functions and reads no table of accounts.
 package final class AccountSite: Sendable {
-    /// What mailed links begin with, and under what the mail is sealed while it waits.
+    /// The prefix of mailed links, and the key that seals the mail while it waits.
     package struct Post: Sendable {
         let address: String
         let key: CodeKey
@@ -25,11 +25,11 @@ package final class AccountSite: Sendable {
     let cookie: SessionCookie
     let deviceMark: DeviceCookie
     let post: Post?
-    /// Under what secrets of second factors are kept; nil: there are none.
+    /// Seals the secrets of second factors; nil: there are none.
     let codeKey: CodeKey?
     let secondFactor: SecondFactorRule
     let assets: AssetFiles
-    /// Where one logs in without a password of ours; nil: nowhere.
+    /// The name of the log-in provider; nil: there is none.
     private let provider: String?
     let log: Log
     let data: OwnDataDesk
@@ -75,7 +75,7 @@ package final class AccountSite: Sendable {
         router.add("POST", "/account/sessions/end") { [self] in ownForm($0, endSession) }
         router.add("POST", "/account/app-passwords") { [self] in ownForm($0, addAppPassword) }
         router.add("POST", "/account/app-passwords/end") { [self] in ownForm($0, endAppPassword) }
-        router.add("POST", "/account/data") { [self] in ownForm($0, takeData) }
+        router.add("POST", "/account/data") { [self] in ownForm($0, downloadData) }
         addSecondFactor(to: &router)
     }
 
@@ -135,7 +135,7 @@ package final class AccountSite: Sendable {
         return Response.seeOther("/login").with("Set-Cookie", cookie.ended).with("Cache-Control", "no-store")
     }
 
-    /// Who got in, before the browser is told.
+    /// Notes a log-in before the browser is told.
     func noteLogIn(_ session: Token, _ request: Request, with what: String) throws {
         try lender.withConnection { connection in
             guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else { return }
@@ -227,14 +227,14 @@ package final class AccountSite: Sendable {
         return busy
     }
 
-    /// A form of somebody who need not be logged in.
+    /// A form that needs no log-in.
     func form(_ request: Request, _ body: (Request, Fields) throws -> Response) -> Response {
         if let refusal = FormGuard.refusal(request) { return refusal }
         guard let fields = Fields(request) else { return Fields.missing }
         return answered { try body(request, fields) }
     }
 
-    /// A form of somebody who is logged in.
+    /// A form that needs a log-in.
     /// - Parameter isForHalf: also of who lacks a second factor that a role asks for.
     func ownForm(
         _ request: Request, isForHalf: Bool = false,

@@ -5,7 +5,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// Who may what, and which vehicles belong together: pages of administrators.
+/// Administrators' pages: roles of accounts, and fleets.
 package struct AdministrationSite: Sendable {
     private let door: Door
     private let assets: AssetFiles
@@ -134,7 +134,7 @@ private enum AdministrationPage {
 
     private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> HTML {
         let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
-        // Erasing takes the roles, too; who was added without a mail address says it with the first password.
+        // Erasing takes the roles, too; an account added without a mail address gets one with its first password.
         let isErased = row.mail == nil && row.roles.isEmpty && row.state == "disabled"
         return fold(
             "\(row.account): \(row.mail ?? (isErased ? "erased" : "no mail address yet"))\(row.name.isEmpty ? "" : ", \(row.name)"). "

@@ -38,7 +38,7 @@ extension AccountSite {
     }
 }
 
-/// What the page of one's account says beside names, password and sessions.
+/// The sections of the account's page about app passwords.
 enum AppPasswordPages {
     static func sections(
         _ holder: AccountHolder, tokens: [OwnTokens.Entry], scopes: [Scope], hasFactors: Bool, mark: String

@@ -31,7 +31,7 @@ package struct AuditSite: Sendable {
     }
 }
 
-/// What an address asks of the log.
+/// The filter in the address of the audit page.
 struct AuditQuestion {
     /// As they were written.
     let given: [String: String]

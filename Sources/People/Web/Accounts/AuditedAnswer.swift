@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Storage
 
-/// Which answers the audit log tells of: what is taken away, and what of others is looked at by who sees all.
+/// The answers that go to the audit log: exports, and views of others' data by those who see all.
 struct AuditedAnswer {
     let action: AuditAction
     /// Whom it is about, where the address says it; whose a vehicle is, the database knows.
@@ -13,7 +13,7 @@ struct AuditedAnswer {
     init?(_ request: Request, seesAll: Bool) {
         let asks = request.method == "POST" && AuditedAnswer.questions.contains(request.path)
         guard request.method == "GET" || request.method == "HEAD" || asks else { return nil }
-        if let taken = AuditedAnswer.taken(request) {
+        if let taken = AuditedAnswer.export(request) {
             action = taken.0
             subject = AuditedAnswer.people.lazy.compactMap { request.query[$0] }.first { !$0.isEmpty }
             let asked = request.queryItems.filter { !$0.value.isEmpty && AuditedAnswer.kept.contains($0.name) }
@@ -31,9 +31,9 @@ struct AuditedAnswer {
         }
     }
 
-    /// Parameters that may name somebody: they stand where erasing somebody reaches them.
+    /// Parameters that may name a person: stored where erasure of a person reaches them.
     private static let people = ["of", "account", "driver", "rider", "surveyor", "person"]
-    /// Whatever else stands in an address somebody wrote there: it may be anything.
+    /// Other parts of the address are somebody's own text and may be anything.
     private static let kept: Set = [
         "after", "behaviour", "box", "campus", "date", "fleet", "format", "from", "gallons", "hours", "km", "latitude",
         "limit", "longitude", "month", "near", "price", "rows", "site", "span", "species", "taxon", "to", "tour",
@@ -44,10 +44,10 @@ struct AuditedAnswer {
         "/v1/machines",
     ]
 
-    /// A statement may name anybody: that it was asked is told, not what.
+    /// A statement may name anybody: the entry says that one was run, not which.
     private static let questions: Set = ["/query", "/v1/query"]
 
-    private static func taken(_ request: Request) -> (AuditAction, (String, String))? {
+    private static func export(_ request: Request) -> (AuditAction, (String, String))? {
         switch request.segments.count {
         case 1...2 where request.method == "POST": (.queryRun, ("query", "a statement of one's own"))
         case 1 where request.path == "/reports":

@@ -13,7 +13,7 @@ extension AccountSite {
         try lender.withConnection { try SecondFactorStore.state(ofSession: session.digest, on: $0)?.isHalf ?? false }
     }
 
-    /// Where whoever has the password gives the code. The cookie opens nothing before.
+    /// Leads to the second factor. The cookie opens nothing before.
     func toCode(_ session: Token, next: String, isKept: Bool) -> Response {
         let query = (isKept ? "?keep=1&next=" : "?next=") + Address.escaped(next)
         return Response.seeOther("/login/code" + query).with("Set-Cookie", cookie.set(session, isKept: isKept))
@@ -29,7 +29,7 @@ extension AccountSite {
         }
     }
 
-    func takeCode(_ request: Request, _ fields: Fields) throws -> Response {
+    func checkCode(_ request: Request, _ fields: Fields) throws -> Response {
         guard let session = cookie.token(request), try isHalf(session) else { return AccountSite.logInOver }
         let (next, isKept) = (AccountSite.next(fields["next"]), fields["keep"] == "1")
         func again(_ status: Int, _ text: String) -> Response {

@@ -89,7 +89,7 @@ package struct OpenIDSite: Sendable {
     }
 }
 
-/// What the browser keeps between leaving for the provider and coming back.
+/// The state that the browser keeps while its person is at the provider.
 private struct AttemptCookie {
     private static let holdsS = 600
     private let name: String

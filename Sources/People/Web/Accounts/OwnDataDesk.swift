@@ -71,7 +71,7 @@ final class OwnDataDesk: Sendable {
 }
 
 extension AccountSite {
-    func takeData(
+    func downloadData(
         _ request: Request, _ fields: Fields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
     ) throws -> Response {
         try AuditLog.record(

@@ -10,7 +10,7 @@ internal import Storage
 extension CampusSite {
     private static let nameBytesMax = 200
 
-    /// What people say of themselves.
+    /// People's own profiles.
     func addProfiles(to router: inout Router) {
         func anybody(
             _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response
@@ -30,7 +30,7 @@ extension CampusSite {
         anybody("GET", "/photos/{photo}") { [self] in photo($0, $1) }
     }
 
-    /// As he said last; before that, as the roster has him.
+    /// His last profile; before that, the roster's.
     static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
         try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection)
             ?? RideRecord.Person(name: caller.name, photo: nil)

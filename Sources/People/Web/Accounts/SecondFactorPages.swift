@@ -43,7 +43,7 @@ enum SecondFactorPages {
         )
     }
 
-    /// To be scanned, typed or followed; on once a code of it came.
+    /// To scan, type or follow; active once a code of it was entered.
     /// - Parameter script: the address of what draws the link as a picture, in the browser.
     static func secret(
         _ secret: [UInt8], account: String, mark: String, script: String, notice: FormPage.Notice?

@@ -2,7 +2,7 @@ package import Fleet
 internal import HTTPServer
 internal import Storage
 
-/// Who must have a second factor.
+/// Decides who must have a second factor.
 package struct SecondFactorRule: Sendable {
     static let path = "/account/second-factor"
     package static let none = SecondFactorRule(roles: [])

@@ -8,7 +8,7 @@ internal import Telemetry
 extension AccountSite {
     func addSecondFactor(to router: inout Router) {
         router.add("GET", "/login/code") { [self] in showCode($0) }
-        router.add("POST", "/login/code") { [self] in form($0, takeCode) }
+        router.add("POST", "/login/code") { [self] in form($0, checkCode) }
         router.add("GET", "/account/second-factor") { [self] request in
             withHolder(request, isForHalf: true) { session, holder, connection in
                 try secondFactor(session, holder, connection)

@@ -14,7 +14,7 @@ extension Site {
             return authorized(request, .account) { use in
                 do {
                     return try withConnection { connection in
-                        // Before the list: what is told between the two comes again and is not missed.
+                        // Read before the list: events in between come again and are not missed.
                         let lastID = try AlertEvents.lastID(on: connection)
                         let alerts = try AlertEvents.alerts(
                             of: use.account, all: all, rowsMax: limit, on: connection)

@@ -4,7 +4,7 @@ internal import Crypto
 internal import Fleet
 internal import Reports
 
-/// What the forms of an alert say, as a record for the log.
+/// Turns the forms of an alert into records for the log.
 enum AlertAction {
     static func newID() -> String { "a-" + Hex.text(Secrets.random(16)) }
 
@@ -16,7 +16,7 @@ enum AlertAction {
         try action(story, fields, account, nowMs, .acknowledgement(alert: story.id))
     }
 
-    /// Of two silences of one scope the later one counts: one of no hours ends the one in force.
+    /// Of two silences of one scope the later one counts: a silence of zero hours ends the one in force.
     static func silence(
         _ story: AlertStory, _ fields: Fields, by account: String, nowMs: Int64
     ) throws(Fault) -> Action {

@@ -16,7 +16,7 @@ struct AlertPage {
     let mayAct: Bool
     /// Nil: it is not the reader's to change.
     let ruleAddress: String?
-    /// What the form just said, which waits to be committed.
+    /// The form's action, which waits to be committed.
     let waiting: Waiting?
     let nowMs: Int64
 
@@ -39,7 +39,7 @@ struct AlertPage {
 
     private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != "withdrawn" }
 
-    /// What was sent a moment ago and is not in the database yet.
+    /// The pending action, not yet in the database.
     private var said: HTML {
         switch waiting {
         case .acknowledgement where story.acknowledgement == nil:
@@ -89,15 +89,15 @@ struct AlertPage {
         return lines.joined(separator: "\n")
     }
 
-    /// How long it is looked at.
+    /// The time span of the chart.
     static func span(_ story: AlertStory, nowMs: Int64) -> Range<Int64> {
         let endMs = max(story.alert.resolvedMs ?? nowMs, story.alert.worstAtMs)
         let (from, until) = (
             min(story.alert.sinceMs, story.alert.openedMs), min(endMs, story.alert.worstAtMs + 7 * UTC.msPerDay)
         )
-        // As much as it is long: a short one would be a stroke at the edge of half a day.
+        // As much as its length: a short one would be a line at the edge of half a day.
         let around = min(max(until - from, 3_600_000), aroundMs)
-        // Nothing is known of what is to come; one that is opened this moment has some width, too.
+        // Not into the future; an alert that opens now has some width, too.
         return from - around..<max(min(until + around, nowMs), from)
     }
 

@@ -65,7 +65,7 @@ extension FleetSite {
             main: page.html(series: series, span: span))
     }
 
-    /// Where the reader may change its rule: the model's, or for who keeps the machine its own. Nil: nowhere.
+    /// The reader's page for changing its rule: the model's, or the machine's own for its keeper. Nil: none.
     private func ruleAddress(
         _ story: AlertStory, _ caller: PageCaller, _ connection: Connection
     ) throws -> String? {
@@ -77,7 +77,7 @@ extension FleetSite {
         return try of.isEdited(on: connection) ? of.address + "/" + Address.escaped(field.shownName) : nil
     }
 
-    /// A page pushes what somebody says, and shows it when it is committed.
+    /// Pushes a person's action, and shows it when it is committed.
     private func form(_ request: Request, _ said: AlertPage.Waiting, _ say: @escaping Say) -> Response {
         door.saying(request, for: FleetSite.keepers, to: uploads) { caller, fields, connection in
             guard let story = try story(request, caller, connection), let vehicle = VehicleID(story.vehicle) else {

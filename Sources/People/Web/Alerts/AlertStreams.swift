@@ -4,8 +4,8 @@ internal import Storage
 internal import Synchronization
 package import Telemetry
 
-/// Drivers' open pages and apps: what is told to an account goes to all of its streams at once. A thread of its own waits
-/// for the database to say that there is something.
+/// Drivers' open pages and apps: an account's events go to all of its streams at once. A thread of its own waits for notifications from
+/// the database.
 package final class AlertStreams: Sendable {
     static let limits = StreamLimits(inAll: 300, ofOne: 8)
     static let heartbeatMs: Int64 = 10_000
@@ -23,7 +23,7 @@ package final class AlertStreams: Sendable {
     }
 
     private let listener: DatabaseListener
-    /// Held while events are read and handed out: whoever joins meanwhile misses none and gets none twice.
+    /// Held while events are read and sent: a new subscriber misses none and gets none twice.
     private let subscribers = Mutex<[Subscriber]>([])
     private let beatMs = Atomic(Clock.steadyMs())
 
@@ -35,7 +35,7 @@ package final class AlertStreams: Sendable {
         listener.start { [self] connection, isNews in try look(connection, isNews) }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() {
         listener.stop()
         for subscriber in subscribers.withLock({ $0 }) { subscriber.stream.end() }

@@ -26,7 +26,7 @@ struct AlertsPage {
         guard !alerts.isEmpty else {
             return "<p class=\"empty\">No alert is open\(Unmonitored.exception(unmonitored.count)).</p>"
         }
-        // In the order of each vehicle's worst one.
+        // By each vehicle's worst alert.
         var order: [String] = []
         let groups = Dictionary(grouping: alerts) { open in open.alert.vehicle }
         for open in alerts where !order.contains(open.alert.vehicle) { order.append(open.alert.vehicle) }

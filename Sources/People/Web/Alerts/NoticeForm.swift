@@ -79,7 +79,7 @@ struct NoticeForm {
         minutes % 60 == 0 ? "\(minutes / 60)" : "\(Double(minutes) / 60)"
     }
 
-    /// Of `07:00`; browsers may send seconds.
+    /// From `07:00`; browsers may send seconds.
     private static func minute(_ text: String) -> Int? {
         let parts = text.split(separator: ":").map { Int($0) }
         guard (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1], (0..<24).contains(hour),

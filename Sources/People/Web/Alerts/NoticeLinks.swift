@@ -61,8 +61,8 @@ extension NoticeSite {
                     )))
     }
 
-    /// Tells the audit log and pushes what somebody says, as the alert's own page does, and only then uses the link up: pressed again
-    /// after a failure it says the same again, with the same ids.
+    /// Writes the audit entry and pushes the action, as the alert's own page does, and only then uses the link up: pressed again after a
+    /// failure it repeats the same action, with the same ids.
     private func acknowledge(_ request: Request) throws -> Response {
         guard let fields = Fields(request) else { return Fields.missing }
         guard let link = fields["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
@@ -112,7 +112,7 @@ extension NoticeSite {
             [("alert", alert), ("vehicle", action.vehicle?.text ?? ""), ("record", action.id), ("by", "link")])
     }
 
-    /// Whose mail a link may end; nil: nobody's.
+    /// The account whose mail a link may stop; nil: nobody's.
     private func endingMail(_ request: Request) -> String? {
         guard let account = request.query["account"], VehicleID.isValid(account.utf8),
             let link = request.query["link"].flatMap({ Token($0) }), let key = ways.codeKey,

@@ -15,11 +15,11 @@ struct NoticePage {
     let colleagues: [(account: String, name: String)]
     let browsers: [(endpoint: String, agent: String, madeMs: Int64)]
     let told: [NoticeDesk.Told]
-    /// What everybody was told.
+    /// True for the notices of everybody.
     let isAll: Bool
     /// Of a webhook that was just made.
     let secret: String?
-    /// For who runs the installation: what does not go out.
+    /// For operators: messages that do not go out.
     let trouble: NoticeDesk.Trouble?
 
     private var mark: FormPage.Field { .hidden(FormGuard.field, caller.mark) }
@@ -62,7 +62,7 @@ struct NoticePage {
                 .choice("\(name)_manner", "\(label) alerts", manners, form.manners[name] ?? "")
             ]
                 + (ways.isEmpty
-                    // What was chosen, or is the standard, stays for the day when there is a way.
+                    // Chosen or default channels stay for the day when there is a way.
                     ? (form.channels[name] ?? []).sorted().map { .hidden("\(name)_channel", $0) }
                     : [.boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? [])])
         }

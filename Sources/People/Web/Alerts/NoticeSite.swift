@@ -8,15 +8,15 @@ internal import Postgres
 internal import Storage
 package import Telemetry
 
-/// What somebody wants to be told, how and when; what became of it; and the links of mails: docs/notices.md.
+/// One's notices: settings, history, and the links in mails: docs/notices.md.
 package struct NoticeSite: Sendable {
-    /// What there is to be told by.
+    /// The channels of this installation.
     package struct Ways: Sendable {
         package var hasMail: Bool
         package var webhookHosts, pushHosts: AllowedHosts
-        /// What browsers subscribe with: 65 bytes; nil: no pushes.
+        /// The key that browsers subscribe with: 65 bytes; nil: no pushes.
         package var pushKey: [UInt8]?
-        /// Under what webhooks' keys wait, and what links are made of; nil: neither.
+        /// Seals webhooks' keys and makes links; nil: neither.
         package var codeKey: CodeKey?
 
         package init(

@@ -73,13 +73,13 @@ package struct RuleDesk: Sendable {
         return Set(files + folder.modelsWithoutThresholds).sorted()
     }
 
-    /// Each in whole, and all of them or none. No bytes: the file is taken away.
+    /// All files or none, each whole. No bytes: the file is removed.
     /// - Parameter before: what stands there, to be put back.
     func write(_ files: [String: [UInt8]?], before: RuleFolder) throws(Fault) {
         var done: [String] = []
         var file = ""
         do {
-            // What can fail for want of room or rights comes first.
+            // First the steps that can fail for lack of space or rights.
             for (name, bytes) in files {
                 file = name
                 if let bytes { try prepare(bytes, name) }
@@ -92,7 +92,7 @@ package struct RuleDesk: Sendable {
         } catch {
             // Mostly there is none.
             for name in files.keys { try? FileManager.default.removeItem(atPath: part(name)) }
-            // There was room for what stood there a moment before; where there is none now, the fault says which file to look at.
+            // The old content had room a moment before; if there is none now, the fault names the file to check.
             for name in done {
                 if let old = before.files[name] { try? prepare(old, name) }
                 try? put(before.files[name], name)
@@ -104,7 +104,7 @@ package struct RuleDesk: Sendable {
         }
     }
 
-    /// Not `.xml`: who reads the folder meanwhile does not see it.
+    /// Not `.xml`, so that readers of the folder do not see it.
     private func part(_ file: String) -> String { folder + "/" + file + ".part" }
 
     private func prepare(_ bytes: [UInt8], _ file: String) throws {

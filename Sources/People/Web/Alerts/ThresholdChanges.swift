@@ -16,7 +16,7 @@ extension ThresholdSite {
     private static let editsMax: Int64 = 30
 
     /// The files are locked.
-    func take(
+    func apply(
         _ what: String, _ form: ThresholdForm, _ folder: RuleFolder, _ caller: PageCaller, _ request: Request,
         _ connection: Connection
     ) throws -> Response {
@@ -90,7 +90,7 @@ extension ThresholdSite {
         } catch {
             return .failure(Refused(notice: ThresholdPages.faults("Nothing was changed:", [error.description])))
         }
-        // As the loader says it, of the file that would be.
+        // Checked by the loader, as the file would be.
         do throws(ThresholdError) { _ = try next.load() } catch {
             return .failure(
                 Refused(notice: ThresholdPages.faults("Nothing was changed. Please mend:", form.faults(error))))

@@ -9,18 +9,18 @@ internal import Presentation
 struct ThresholdForm {
     let of: RuleDesk.Of
     let field: ThresholdField
-    /// Whose rule holds where the machine has none of its own.
+    /// The model whose rule applies where the machine has none of its own.
     let model: String?
-    /// What its file says now; nil: nothing.
+    /// The rule in the file; nil: none.
     let standing: Threshold?
     let ofModel: Threshold?
-    /// Of what stands in the file: two that change it at once are told.
+    /// Of the text in the file, to detect concurrent changes.
     let version: String
     let caller: PageCaller
     /// Machines of the same model that are the caller's, too; none where the caller may change the model's rule.
     var others: [Other] = []
     var typed: [String: String]
-    /// What the form that was sent was made of.
+    /// The version that the submitted form was made from.
     var basedOn: String
     var days = 30
     /// A model that has no file has no page of thresholds either.
@@ -31,7 +31,7 @@ struct ThresholdForm {
         let vehicle: VehicleID
         let standing: Threshold?
         let version: String
-        /// What the form that was sent was made of; nil: it shall stay as it is.
+        /// The version that the submitted form was made from; nil: leave it as it is.
         var basedOn: String?
     }
 
@@ -69,7 +69,7 @@ struct ThresholdForm {
     }
 
     /// False: it names machines that are not the caller's.
-    mutating func take(_ fields: Fields) -> Bool {
+    mutating func fill(from fields: Fields) -> Bool {
         for name in ThresholdEdit.elements { typed[name] = VehicleForm.trimmed(fields[name] ?? "") }
         basedOn = fields["based_on"] ?? ""
         days = fields["days"].flatMap { Int($0) }.flatMap { (1...366).contains($0) ? $0 : nil } ?? 30
@@ -149,7 +149,7 @@ struct ThresholdForm {
             : "<button class=\"quiet\" name=\"do\" value=\"remove\" formnovalidate>Go back to its model's rule</button>"
     }
 
-    /// What the fields are called, by their elements.
+    /// The labels of the fields, by element.
     static let labels = [
         "test": "Alert when the value is", "threshold": "Threshold", "critical": "Critical beyond",
         "clear": "Resolved when back at", "unit": "Unit of these values", "type": "Kind of value",
@@ -159,7 +159,7 @@ struct ThresholdForm {
         "capacity": "Capacity", "advice": "What to do about it",
     ]
 
-    /// What the files that would be have wrong, as the form calls it; of what the form has not written, as the loader does.
+    /// The faults of the resulting files: in the form's words, or in the loader's for text that the form did not write.
     func faults(_ error: ThresholdError) -> [String] {
         var said: [String] = []
         for problem in error.problems {

@@ -6,7 +6,7 @@ internal import Fleet
 internal import Presentation
 internal import Reports
 
-/// What pages of thresholds show beside the form.
+/// The parts of threshold pages beside the form.
 enum ThresholdPages {
     /// `above 85 °C, critical 95`; in the file's own unit, which is never converted.
     static func rule(_ threshold: Threshold) -> String {
@@ -31,7 +31,7 @@ enum ThresholdPages {
         return parts.joined(separator: ", ")
     }
 
-    /// Of so many machines that were changed at once the first ones are named.
+    /// Of machines changed at once, at most this many are named.
     static let namedMax = 20
 
     /// Behind a change, for whom it was.
@@ -41,7 +41,7 @@ enum ThresholdPages {
         return of.address + "?said=" + said + (others.isEmpty ? "" : "&with=\(Address.escaped(named))\(more)")
     }
 
-    /// What an address of that kind says, in words. Nil: nothing.
+    /// The notice for such an address; nil: none.
     static func said(_ query: [String: String], of: RuleDesk.Of) -> String? {
         guard let text = query["said"].flatMap({ texts[$0] }) else { return nil }
         let others = (query["with"] ?? "").split(separator: ",").prefix(namedMax).compactMap { VehicleID(String($0)) }
@@ -115,7 +115,7 @@ enum ThresholdPages {
         "<div role=\"alert\" class=\"critical\"><p>\(title)</p>\n<ul>\(lines.map { "<li>\($0)</li>" }.joined())</ul></div>"
     }
 
-    /// What it would have raised, beside what was raised.
+    /// The alerts that it would have raised, beside those that were.
     static func trial(_ outcome: RuleTrial.Outcome, days: Int, unit: String, _ caller: PageCaller) -> HTML {
         let counts = TriedAlert.Verdict.allCases.map {
             "\(outcome.count($0)) \($0 == .same ? "the same" : $0.rawValue)"

@@ -11,7 +11,7 @@ package import Telemetry
 /// Pages in which thresholds are looked at, tried, tested and changed. The files of the folder stay the source.
 package struct ThresholdSite: Sendable {
     static let editors: Set<Role> = [.farmer, .fleetManager, .developer, .administrator]
-    /// Those of a model hold for machines of everybody. The others change those of their own machines (drover.edits_rules).
+    /// Rules of a model apply to everybody's machines. The others change those of their own machines (drover.edits_rules).
     static let modelEditors: Set<Role> = [.developer, .administrator]
     /// Machines of a keeper's that a rule can be given to at once.
     static let machinesMax: Int64 = 500
@@ -102,8 +102,8 @@ package struct ThresholdSite: Sendable {
         }
         guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
         var form = try form(of, field, folder, caller, connection)
-        guard form.take(fields) else { return ThresholdSite.notYours }
-        return try take(fields["do"] ?? "", form, folder, caller, request, connection)
+        guard form.fill(from: fields) else { return ThresholdSite.notYours }
+        return try apply(fields["do"] ?? "", form, folder, caller, request, connection)
     }
 
     static let unknown = Response.problem(
@@ -135,14 +135,14 @@ package struct ThresholdSite: Sendable {
         }
     }
 
-    /// Of a model, that are the reader's.
+    /// The reader's machines of a model.
     private func machines(_ model: String, but vehicle: String, _ connection: Connection) throws -> [VehicleID] {
         try connection.query(
             queries["rule_machines"], [.text(model), .text(vehicle), .int8(ThresholdSite.machinesMax)]
         ).compactMap { try VehicleID($0.text("vehicle")!) }
     }
 
-    /// The model whose rules hold where a machine has none of its own.
+    /// The model whose rules apply where a machine has none of its own.
     func model(_ of: RuleDesk.Of, _ connection: Connection) throws -> String? {
         guard let vehicle = of.vehicle else { return of.model }
         return try connection.query(queries["machine"], [.text(vehicle.text)]).first?.text("model")
@@ -159,7 +159,7 @@ package struct ThresholdSite: Sendable {
             ofModel: model.flatMap { rules.models[$0] }?.first { $0.field == field },
             version: try ThresholdForm.version(field, folder.files[of.file], of.file), caller: caller)
         form.hasModelFile = model.map { RuleDesk.models(folder).contains($0) } ?? false
-        // Who may change the model's rule gives it to many machines by that.
+        // Who may change the model's rule also changes many machines by it.
         if let vehicle = of.vehicle, let model, caller.roles.isDisjoint(with: ThresholdSite.modelEditors) {
             form.others = try machines(model, but: vehicle.text, connection).map { machine in
                 let of = RuleDesk.Of.machine(machine)

@@ -1,7 +1,7 @@
 internal import Presentation
 internal import Reports
 
-/// What pages of many vehicles say of those that nothing judges, so that no alert does not pass for all is well.
+/// Notes about vehicles that no rule judges, so that the absence of alerts does not pass for health.
 enum Unmonitored {
     private static let namedMax = 10
 

@@ -30,12 +30,12 @@ package final class AddressDesk: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call once.
     func stop() { thread.stop() }
 
     /// `then` is called once, on the thread of this or at once.
     func look(_ addresses: [String], then: @escaping @Sendable ([Answer]) -> Void) {
-        let isTaken = thread.take { [self] geocoder in then(addresses.map { answer($0, geocoder) }) }
+        let isTaken = thread.enqueue { [self] geocoder in then(addresses.map { answer($0, geocoder) }) }
         if !isTaken { then(addresses.map { _ in .away }) }
     }
 

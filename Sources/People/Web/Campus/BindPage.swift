@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import Presentation
 internal import Storage
 
-/// What somebody typed who binds an account to their id on a campus's roster.
+/// The form that binds an account to a person on a campus's roster.
 struct BindForm {
     let role: PersonRole
     var campus = ""
@@ -79,7 +79,7 @@ extension CampusPages {
         return binding(caller, typed, status: status)
     }
 
-    /// How an account comes to its person.
+    /// Binds an account to its person.
     func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
         let what = typed.role.role.name
         var body: HTML =

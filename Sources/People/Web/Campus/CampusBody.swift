@@ -66,7 +66,7 @@ struct CampusBody {
         return number
     }
 
-    /// In thousandths; nil: it is not there.
+    /// In thousandths; nil: absent.
     func thousandths(_ key: String, _ range: ClosedRange<Int64>) throws(Fault) -> Int64? {
         guard let value = values[key] else { return nil }
         guard case .number(let text) = value, let number = Decimal.scaled(text.utf8, decimals: 3),

@@ -8,10 +8,10 @@ internal import Presentation
 package import Reports
 internal import Storage
 
-/// Pages of campus rides for riders, ride drivers and dispatchers who are logged in: docs/campus-pages.md. They say and read
-/// what apps do, by the same code (`CampusSite`): a form becomes the request that an app would send.
+/// Pages of campus rides for riders, ride drivers and dispatchers who are logged in: docs/campus-pages.md. They share the apps' code
+/// (`CampusSite`): a form becomes the request that an app would send.
 package struct CampusPages: Sendable {
-    /// Who looks at all of a campus.
+    /// The roles that see all of a campus.
     static let watchers: Set<Role> = [.dispatcher, .administrator]
     static let people: Set<Role> = [.rider, .rideDriver, .dispatcher]
 
@@ -43,7 +43,7 @@ package struct CampusPages: Sendable {
 
     // MARK: Who asks
 
-    /// A page of the account's person of this role; who is nobody's account yet is told how to be bound.
+    /// A page for the account's person in this role; an account without a person gets the way to be bound.
     func page(
         _ request: Request, _ role: PersonRole, _ body: (PageCaller, Caller, Connection) throws -> Response
     ) -> Response {
@@ -65,7 +65,7 @@ package struct CampusPages: Sendable {
         }
     }
 
-    /// What its script asks.
+    /// A call by the page's script.
     func call(
         _ request: Request, _ role: PersonRole, _ body: (Caller) throws -> Response
     ) -> Response {
@@ -94,7 +94,7 @@ package struct CampusPages: Sendable {
         return response.with("Cache-Control", "no-store")
     }
 
-    /// What a form is known by: sent twice it counts once.
+    /// The id of a form's submission: sent twice it counts once.
     static func newKey() -> String { Hex.text(Secrets.random(16)) }
 
     // MARK: Photos

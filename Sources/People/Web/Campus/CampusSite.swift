@@ -10,8 +10,8 @@ package import Reports
 internal import Storage
 package import Telemetry
 
-/// What riders', ride drivers' and dispatchers' apps ask: docs/campus-apps.md. Behind a server that lets in apps with a
-/// certificate only; people show a token of theirs. Pages (`CampusPages`) ask the same of it for who is logged in.
+/// The API of riders', ride drivers' and dispatchers' apps: docs/campus-apps.md. The server in front admits only apps with a certificate;
+/// people show a token. Pages (`CampusPages`) use the same code for people who are logged in.
 package final class CampusSite: Sendable {
     let lender: ConnectionLender
     private let door: Door
@@ -48,14 +48,14 @@ package final class CampusSite: Sendable {
         }
     }
 
-    /// To be called once, when no request comes any more.
+    /// Call once, after the last request.
     package func stop() {
         addresses?.stop()
         ways?.stop()
         watch.stop()
     }
 
-    /// What answers which address.
+    /// The routes and their handlers.
     package func router() -> Router {
         var router = Router()
         addProfiles(to: &router)
@@ -86,7 +86,7 @@ package final class CampusSite: Sendable {
         guard let caller = found else {
             return Bearer.unauthorized("token-unknown", "This token does not hold. Sign in again for a new one.")
         }
-        // Not even that there is such a campus is anybody else's business.
+        // Even the existence of the campus is private.
         guard caller.campus == request.parameters["campus"] else { return CampusSite.notFound }
         guard roles.contains(caller.role) else {
             let names = roles.map(\.rawValue).sorted().joined(separator: " or ")
@@ -99,7 +99,7 @@ package final class CampusSite: Sendable {
 
     // MARK: Reading
 
-    /// As this person: who is logged in with a page is held by the database to what the account sees.
+    /// As this person: for people who are logged in, the database limits rows to what the account sees.
     func reading<R>(_ caller: Caller, _ body: (Connection) throws -> R) throws -> R {
         guard let account = caller.account else { return try lender.withConnection(body) }
         return try door.reading(as: account, body)
@@ -146,7 +146,7 @@ package final class CampusSite: Sendable {
 
     /// Nil: this one may.
     func overBudget(_ caller: Caller) -> Response? {
-        budget.take("\(caller.campus) \(caller.id)", most: PushBudget.most(caller.role), nowMs: Clock.nowMs()).map {
+        budget.reserve("\(caller.campus) \(caller.id)", most: PushBudget.most(caller.role), nowMs: Clock.nowMs()).map {
             .problem(429, type: "too-many-requests", detail: "That is too often. Wait a moment.")
                 .with("Retry-After", "\($0)")
         }

@@ -62,12 +62,12 @@ enum CampusText {
         return "\(minutes < 1 ? "in less than a minute" : "in \(minutes) min"), \(at)"
     }
 
-    /// When somebody is here, by a vehicle that nobody has heard of.
+    /// The arrival, by a vehicle that is silent.
     static func unknown(_ seenMs: Int64, nowMs: Int64) -> HTML {
         "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
     }
 
-    /// Where positions of any age are planned with, a played day's, they are no news after an hour all the same.
+    /// Positions are stale after an hour even where plans accept any age, as on a played day.
     private static let oldMs: Int64 = 3_600_000
 
     /// Ticks make a vehicle silent; where none come, its age alone says so.
@@ -101,7 +101,7 @@ enum CampusText {
             "<form class=\"one\" method=\"post\" action=\"\(action)\">\(hidden)<button id=\"\(id)\"\(said)\(isQuiet ? " class=\"quiet\"" : "")>\(text)</button></form>"
     }
 
-    /// Where somebody is or wants to go, typed; the script fills it in from the map or the device.
+    /// A place to be typed; the script fills it in from the map or the device.
     static func coordinates(_ prefix: String, _ what: String, _ fields: [String: String]) -> HTML {
         func input(_ name: String, _ label: String, _ most: Int) -> HTML {
             let value = fields[prefix + name] ?? ""
@@ -119,12 +119,12 @@ enum CampusText {
         "<div id=\"map\" class=\"map\" role=\"region\" aria-label=\"\(label)\" \(base.attributes) data-boundary=\"\(data(settings?.boundary ?? []))\"></div>"
     }
 
-    /// What the page says of itself, and of being live.
+    /// The time of the page's data, and whether it is live.
     static func updated(_ caller: PageCaller, nowMs: Int64) -> HTML {
         "<p class=\"soft\"><span id=\"updated\" data-live>Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id=\"live\"></span></p>"
     }
 
-    /// Where a photo of oneself is chosen; the script sends it.
+    /// The form for one's photo; the script sends it.
     static func photoForm(_ person: RideRecord.Person, _ campus: String, _ role: PersonRole, _ caller: PageCaller)
         -> HTML
     {

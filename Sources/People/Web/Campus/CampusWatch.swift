@@ -25,7 +25,7 @@ final class CampusWatch: Sendable {
             look: { [self] connection, isNews in try look(connection, isNews) })
     }
 
-    /// To be called once.
+    /// Call once.
     func stop() {
         listener.stop()
         streams.stop()

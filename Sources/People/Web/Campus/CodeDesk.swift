@@ -35,7 +35,7 @@ package struct CodeDesk: Sendable {
 
     package func add(to router: inout Router) {
         router.add("POST", "/v1/campuses/{campus}/codes") { self.askCode($0) }
-        router.add("POST", "/v1/campuses/{campus}/tokens") { self.takeCode($0) }
+        router.add("POST", "/v1/campuses/{campus}/tokens") { self.redeemCode($0) }
         router.add("DELETE", "/v1/campuses/{campus}/tokens/current") { self.endToken($0) }
     }
 
@@ -52,7 +52,7 @@ package struct CodeDesk: Sendable {
 
     /// Mails a code, if there is such a person. False: too many were asked for.
     private func mail(_ campus: String, _ person: String, _ key: CodeKey, for asker: PersonStore.Asker) throws -> Bool {
-        // Made and sealed for whoever asks, so that it takes the same time.
+        // Made and sealed for everybody, so that the time reveals nothing.
         let code = CodeKey.randomCode()
         return try site.lender.withConnection { connection in
             try PersonStore.askCode(
@@ -92,7 +92,7 @@ package struct CodeDesk: Sendable {
         return try taken(old)
     }
 
-    private func takeCode(_ request: Request) -> Response {
+    private func redeemCode(_ request: Request) -> Response {
         withFields(request) { campus, person, fields, key in
             guard let code = fields["code"], CodeDesk.isCode(code) else {
                 return .problem(422, type: "code", detail: "`code` must be the \(CodeDesk.codeDigits) digits.")
@@ -141,7 +141,7 @@ package struct CodeDesk: Sendable {
         }
     }
 
-    /// Runs `body` with what both requests need; else says what is missing.
+    /// Runs `body` with the fields that both requests need; else says which are missing.
     private func withFields(
         _ request: Request,
         _ body: (_ campus: String, _ person: String, _ fields: [String: String], _ key: CodeKey) throws -> Response

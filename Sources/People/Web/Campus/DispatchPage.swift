@@ -86,7 +86,7 @@ struct DispatchPage {
             view.vehicles.map(vehicle), empty: "No vehicle is in service.")
     }
 
-    /// With the day where it is another one.
+    /// With the day when it is not today.
     private func seen(_ ms: Int64) -> String {
         let (day, today) = (
             ZonedDay.date(ofMs: ms, zone: caller.clock.zone), ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)

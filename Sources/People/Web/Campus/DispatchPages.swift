@@ -97,7 +97,7 @@ extension CampusPages {
     ) throws -> [(id: String, name: String)] {
         let all = try BoundPeople.campuses(on: connection)
         guard !caller.roles.contains(.administrator) else { return all }
-        // Somebody may ride on one campus and dispatch another.
+        // One account may ride on one campus and dispatch another.
         let own = try BoundPeople.read(caller.account, key: caller.key, on: connection).filter {
             $0.role == .dispatcher
         }.map(\.campus)

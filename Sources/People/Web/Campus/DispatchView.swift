@@ -5,7 +5,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// What a dispatcher sees of a campus, of one moment.
+/// A campus at one moment, for its dispatchers.
 struct DispatchView {
     struct Event {
         let atMs: Int64
@@ -20,7 +20,7 @@ struct DispatchView {
         let waitingP50S, waitingP90S, ridingP50S: Double?
     }
 
-    /// What went otherwise is shown so long.
+    /// Deviations from the plan are shown this long.
     private static let eventsMs: Int64 = 3_600_000
     private static let days: Int64 = 28
 

@@ -8,7 +8,7 @@ internal import Reports
 internal import Storage
 
 extension CampusSite {
-    /// What dispatchers ask and say, beside what all may.
+    /// The routes that only dispatchers have.
     func addDispatching(to router: inout Router) {
         router.add("GET", CampusSite.path + "/decisions/{request}") { [self] request in
             asPerson(request, [.dispatcher]) { caller in

@@ -18,7 +18,7 @@ struct DrivePage: Sendable {
     var notice: FormPage.Notice?
     /// The ride that its driver wants to end or give away.
     var deal: String?
-    /// What was said is on the log and not decided yet: the page looks again by itself.
+    /// The last statement is on the log but not decided yet: the page reloads by itself.
     var isUndecided = false
 
     static func read(_ caller: PageCaller, _ person: Caller, on connection: Connection) throws -> DrivePage {
@@ -118,7 +118,7 @@ struct DrivePage: Sendable {
             """
     }
 
-    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    /// Outside of the part that reloads, so that typed words are not lost.
     private func ending(_ vehicle: VehicleNow) -> HTML {
         guard let stop = shown(vehicle).first(where: { $0.ride.pickup.request == deal && !$0.isPickup }) else {
             return ""

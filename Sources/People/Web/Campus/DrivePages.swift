@@ -54,7 +54,7 @@ extension CampusPages {
             status: status, main: page.html(base))
     }
 
-    /// What a form says goes the way of apps; `request` is the ride that it is about, if it is about one.
+    /// Sends a form's statement the way of apps; `request` is the ride that it is about, if any.
     private func say(
         _ request: Request, numbers: [String] = [], texts: [String] = [],
         _ told: (Request, Caller) -> Response

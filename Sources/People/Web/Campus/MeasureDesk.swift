@@ -16,13 +16,13 @@ package final class MeasureDesk: Sendable {
         thread = SideThread("ways", waitingMax: MeasureDesk.waitingMax) { travel }
     }
 
-    /// To be called once.
+    /// Call once.
     func stop() { thread.stop() }
 
     /// `then` is called once, with a record to be pushed before the pickup or nil, on the thread of this or at once.
     func measure(campus: String, pickup: RideRecord.Pickup, then: @escaping @Sendable (RideRecord?) -> Void) {
         let lateMs = Clock.steadyMs() + waitMs
-        let isTaken = thread.take { travel in
+        let isTaken = thread.enqueue { travel in
             then(
                 Clock.steadyMs() >= lateMs
                     ? nil : travel.measured(campus: campus, pickup: pickup, nowMs: Clock.nowMs()))

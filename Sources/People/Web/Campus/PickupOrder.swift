@@ -40,7 +40,7 @@ struct PickupOrder: Sendable {
         return End(position: isPlace ? try body.position(prefix) : nil, address: address)
     }
 
-    /// What has no coordinates yet.
+    /// The addresses without coordinates.
     var unknown: [String] { [from, to].filter { $0.position == nil }.map { $0.address! } }
 
     /// With the places of `unknown`, in their order.
@@ -68,7 +68,7 @@ struct PickupOrder: Sendable {
     }
 }
 
-/// What a campus and its state say of a ride before anybody decides on it. The worker's word is the last.
+/// Checks a ride against the campus's settings and state before anybody decides on it. The worker has the last word.
 struct PickupRules {
     let settings: CampusSettings
     /// Seats of the largest vehicle in service; nil: none is.

@@ -1,7 +1,7 @@
 internal import Fleet
 internal import Synchronization
 
-/// How many records of one person are taken in a minute: one app that runs wild must not fill a campus's log.
+/// Limits the records of one person per minute: an app that runs wild must not fill a campus's log.
 final class PushBudget: Sendable {
     private static let peopleMax = 100_000
 
@@ -16,7 +16,7 @@ final class PushBudget: Sendable {
     static func most(_ role: PersonRole) -> Int { role == .rideDriver ? 240 : 60 }
 
     /// Seconds until another one is taken; nil: this one is.
-    func take(_ person: String, most: Int, nowMs: Int64) -> Int64? {
+    func reserve(_ person: String, most: Int, nowMs: Int64) -> Int64? {
         state.withLock { state in
             if nowMs / 60_000 != state.minute { state = State(minute: nowMs / 60_000) }
             let pushed = state.pushed[person] ?? 0

@@ -73,7 +73,7 @@ enum RideDocument {
         return .object(fields + [("stops", .list(stops))])
     }
 
-    /// Where a photo is to be had.
+    /// The address of a photo.
     static func photo(_ photo: String?, _ campus: String) -> JSONValue {
         .optional(photo.map { "/v1/campuses/\(Address.escaped(campus))/photos/\(Address.escaped($0))" })
     }

@@ -6,7 +6,7 @@ internal import Postgres
 internal import Storage
 
 extension CampusSite {
-    /// What ride drivers say and ask. Which vehicle is theirs they say when they bring it into service.
+    /// The routes of ride drivers. They name their vehicle when they bring it into service.
     func addDriving(to router: inout Router) {
         func driver(
             _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response

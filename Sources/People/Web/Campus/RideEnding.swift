@@ -6,8 +6,8 @@ internal import Postgres
 internal import Presentation
 internal import Storage
 
-/// What a rider, its driver or a dispatcher does about a ride that does not go as planned, also while the rider is on board and
-/// nobody hears of the vehicle: they end it, or another vehicle takes it. Each says why, and that is kept.
+/// Actions of a rider, its driver or a dispatcher when a ride does not go as planned, even with the rider on board and the vehicle silent:
+/// they end it, or another vehicle takes it over. Each gives a reason, which is kept.
 extension CampusSite {
     enum Ending: String {
         case end
@@ -75,7 +75,7 @@ extension CampusSite {
         return .later(answer)
     }
 
-    /// Who takes it now is not for who gave it away.
+    /// The previous driver does not learn who takes it now.
     private static func concluded(_ ride: RideNow, _ say: RideRecord.Say) -> Response {
         .json(
             JSONValue.object([
@@ -125,7 +125,7 @@ enum EndingForms {
 }
 
 extension BoundPeople {
-    /// As whom an account dispatches a campus. Nil: it does not.
+    /// The person as whom an account dispatches a campus. Nil: it does not.
     static func dispatcher(_ caller: PageCaller, of campus: String, on connection: Connection) throws -> Caller? {
         let bound = try read(caller.account, key: caller.key, on: connection).first {
             $0.campus == campus && $0.role == .dispatcher

@@ -21,7 +21,7 @@ struct RidePage: Sendable {
     var typed: [String: String] = [:]
     var key = CampusPages.newKey()
     var notice: FormPage.Notice?
-    /// What was asked for and is not decided yet: the page looks again by itself.
+    /// The request is not decided yet: the page reloads by itself.
     var isUndecided = false
 
     static func read(_ caller: PageCaller, _ person: Caller, on connection: Connection) throws -> RidePage {
@@ -118,7 +118,7 @@ struct RidePage: Sendable {
         return "<dl>\(list)</dl>\(cancel)"
     }
 
-    /// Beside what changes by itself: nobody's words are lost meanwhile.
+    /// Outside of the part that reloads, so that typed words are not lost.
     private var ending: HTML {
         guard let ride, isOutstanding else { return "" }
         return EndingForms.html(

@@ -4,19 +4,19 @@ internal import Formats
 internal import Postgres
 internal import Storage
 
-/// How a ride or an itinerary stands, as its person is told.
+/// The state of a ride or an itinerary, for its person.
 struct RideStory {
     /// One line.
     let json: String
-    /// Nothing more will come.
+    /// True when nothing more will come.
     let isOver: Bool
     /// The person's last sign of life.
     let signMs: Int64
 
-    /// That there is news: dispatchers' pages ask for it with their own rights.
+    /// Announces news: dispatchers' pages fetch it with their own rights.
     static func campus(_ offset: Int64) -> String { JSONValue.object([("offset", .integer(offset))]).rendered() }
 
-    /// What is gone has none.
+    /// A ride that is over has none.
     static func read(
         _ subjects: Set<RideStreams.Subject>, on connection: Connection
     ) throws -> [RideStreams.Subject: RideStory] {

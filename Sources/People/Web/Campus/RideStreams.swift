@@ -5,8 +5,8 @@ internal import Storage
 internal import Synchronization
 internal import Telemetry
 
-/// Open apps of riders and ride drivers: a stream says how things stand, and says it again when that changes. What is
-/// told is whole each time, so who comes back has missed nothing.
+/// Open apps of riders and ride drivers: a stream sends the present state, and again when it changes. Each message is complete, so a
+/// client that returns has missed nothing.
 final class RideStreams: Sendable {
     static let limits = StreamLimits(inAll: 2_000, ofOne: 4)
     static let heartbeatMs: Int64 = 10_000
@@ -15,7 +15,7 @@ final class RideStreams: Sendable {
     /// Then it ends, and who comes back shows a token that still holds.
     static let lifeMs: Int64 = 900_000
 
-    /// What a stream is about, and who listens.
+    /// The subject of a stream, and who listens.
     struct Subject: Hashable, Sendable {
         enum What: String, Hashable, Sendable { case ride, itinerary, campus }
         let what: What
@@ -29,7 +29,7 @@ final class RideStreams: Sendable {
         let door: StreamDoor
         let stream: BodyStream
         let endMs: Int64
-        /// What it was told last.
+        /// The last document sent.
         var json = ""
     }
 
@@ -59,7 +59,7 @@ final class RideStreams: Sendable {
                 subscriber.stream.greet(againMs: 1_000)
                 RideStreams.send(json, to: &subscriber)
                 state.subscribers.append(subscriber)
-                // What was committed since `json` was read.
+                // Commits since `json` was read.
                 state.isDue = true
                 return subscriber.stream
             }

@@ -9,7 +9,7 @@ internal import Storage
 extension CampusSite {
     private static let keyBytesMax = 200
 
-    /// What riders ask.
+    /// The routes of riders.
     func addRides(to router: inout Router) {
         router.add("POST", CampusSite.path + "/pickups") { [self] request in
             asPerson(request, [.rider]) { pickup(request, $0) }
@@ -182,7 +182,7 @@ extension CampusSite {
         return nil
     }
 
-    /// What came of the same request before; nil: it is new.
+    /// The result of an earlier identical request; nil: it is new.
     private func known(_ id: String, _ order: PickupOrder, _ caller: Caller) -> Response? {
         do {
             let ride = try reading(caller) { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
@@ -229,7 +229,7 @@ extension CampusSite {
         }
         var records = [record(.pickup(pickup), of: caller, id: id)]
         if !hasProfile {
-            // Who comes for the rider must know a name.
+            // Whoever comes for the rider needs a name.
             let profile = RideRecord.Kind.profile(
                 rider: caller.id, person: RideRecord.Person(name: caller.name, photo: nil))
             records.insert(record(profile, of: caller, id: CampusSite.id("p", of: caller, key: caller.name)), at: 0)

@@ -16,7 +16,7 @@ package final class RouteDesk: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() { thread.stop() }
 
     /// `then` is called once, with the road or nil where there is none to be had, on the thread of this or at once.
@@ -25,7 +25,7 @@ package final class RouteDesk: Sendable {
         let places = Array(places.prefix(TravelTimes.stopsMax))
         guard places.count >= 2 else { return then(nil) }
         let timeoutMs = timeoutMs
-        let isTaken = thread.take { travel in
+        let isTaken = thread.enqueue { travel in
             let nowMs = Clock.nowMs()
             let line = travel?.line(through: places, atMs: nowMs, nowMs: nowMs, timeoutMs: timeoutMs)
             then(line.flatMap { $0.leg.method == .distance ? nil : $0.points })

@@ -7,7 +7,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// Why a ride came to its vehicle: each decision on it with its inputs, who was tried and what each would have cost.
+/// Why a ride got its vehicle: each decision on it with its inputs, the candidates and their costs.
 struct WhyPage {
     /// One vehicle that was tried, or one change of what the rider was told.
     struct Option {
@@ -42,7 +42,7 @@ struct WhyPage {
     let decisions: [Decided]
     let caller: PageCaller
     var notice: FormPage.Notice?
-    /// Somebody came to end the ride or to hand it over.
+    /// True on the way to ending the ride or handing it over.
     var isDealing = false
 
     static func decisions(_ rows: Rows) throws -> [Decided] {

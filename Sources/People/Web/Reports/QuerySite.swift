@@ -5,8 +5,8 @@ internal import Presentation
 package import Reports
 internal import Telemetry
 
-/// The ready queries for people: chosen, filled in, answered with what the asker may see, and taken away. Row-level security
-/// decides the rows; the roles here only say which areas are listed.
+/// The ready queries for people: chosen, filled in, answered within the asker's rights, and exported. Row-level security decides the rows;
+/// the roles here only decide which areas are listed.
 package final class QuerySite: Sendable {
     static let readers: Set<Role> = areas.values.reduce(into: []) { $0.formUnion($1) }
     private static let areas: [String: Set<Role>] = [
@@ -70,7 +70,7 @@ package final class QuerySite: Sendable {
             let names = Form.allCases.map(\.rawValue).joined(separator: ", ")
             return .problem(400, type: "format", detail: "format must be one of \(names)")
         }
-        // What a form left empty is not said, but where empty is a value it is the standard as well.
+        // Empty fields are left out, except where empty is a value; there they are the default as well.
         var given: [String: String] = [:]
         for item in request.queryItems where item.name != "format" && !item.value.isEmpty {
             given[item.name] = item.value
@@ -121,7 +121,7 @@ package final class QuerySite: Sendable {
             try connection.execute("ROLLBACK TO asked")
             throw Refusal(text: "That took longer than \(patienceS) s. \(QuerySite.narrower)")
         } catch let error as PostgresError where error.sqlState.hasPrefix("22") {
-            // A zone that there is none of, a date beyond the calendar: PostgreSQL's words name only what was written.
+            // An unknown zone, or a date beyond the calendar: PostgreSQL's message names only the given text.
             try connection.execute("ROLLBACK TO asked")
             throw Refusal(text: "PostgreSQL cannot take one of these values: \(error.message).")
         }

@@ -36,11 +36,11 @@ extension Site {
     }
 }
 
-/// How an answer goes out.
+/// The format of an answer.
 enum QuestionForm: String {
     case json, csv, xlsx
 
-    /// By the header Accept; nil: in none that we have.
+    /// By the header Accept; nil: none of ours.
     static func accepted(_ request: Request) -> QuestionForm? {
         let wanted = (request.headers["accept"] ?? "*/*").lowercased().split(separator: ",").map { part in
             part.prefix { $0 != ";" }.filter { $0 != " " && $0 != "\t" }

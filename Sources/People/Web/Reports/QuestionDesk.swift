@@ -10,7 +10,7 @@ package final class QuestionDesk: Sendable {
     enum Refusal: Error {
         /// The statement's fault.
         case statement(String)
-        /// As many are under way as there may be: of theirs, or of all.
+        /// The limit of running questions is reached: the asker's, or everybody's.
         case busy(QuestionPlaces.Full)
         /// The account ended, perhaps while its question was under way.
         case account(String)
@@ -19,7 +19,7 @@ package final class QuestionDesk: Sendable {
     }
 
     private let lender: ConnectionLender?
-    /// Of the same login, for looks at who asks: one after the other, so that no crowd takes its connections.
+    /// With the same login, for checks of the asker: one at a time, so that a crowd cannot use up its connections.
     private let looks: Mutex<ConnectionLender>
     private let patienceS: Int
     private let places = Mutex(QuestionPlaces())
@@ -28,19 +28,19 @@ package final class QuestionDesk: Sendable {
     ///   - conninfo: of a login that is in `drover_query` and in nothing else; empty: nobody may ask.
     ///   - patienceS: what a statement may take in the database.
     package init(conninfo: String, patienceS: Int) {
-        // None is kept: what a question took of memory goes back with its connection.
+        // No connection is kept: a question's memory goes back with its connection.
         lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo, idleMax: 0)
         looks = Mutex(ConnectionLender(conninfo: conninfo, idleMax: 1))
         self.patienceS = patienceS
     }
 
-    /// Of more than so many rows the first ones and one more.
+    /// Reads at most this many rows, and one more.
     /// - Throws: `Refusal`, or what is wrong with the database.
     func ask(
         _ statement: String, as account: String, by door: StreamDoor, rowsMax: Int = Question.answerRowsMax
     ) throws -> QueryOutput {
         guard let lender else { throw Refusal.off }
-        // Who is refused here costs the database nothing.
+        // A refusal here costs the database nothing.
         try hold { (held) throws(QuestionPlaces.Full) in try held.begin(account) }
         defer { places.withLock { $0.end(account) } }
         let customers = try look(account, door).customers

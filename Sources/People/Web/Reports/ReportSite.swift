@@ -95,7 +95,7 @@ package final class ReportSite: Sendable {
     }
 }
 
-/// What an address asks of a report.
+/// The report and its parameters in an address.
 struct ReportRequest {
     let report: Report
     let ask: ReportAsk

@@ -17,7 +17,7 @@ struct SchedulePage {
     let fleets: [ReportPage.Fleet]
     let schedules: [ScheduleSight.Schedule]
     let runs: [ScheduleSight.Run]
-    /// What was filled in, where it could not be taken.
+    /// The values of a form that was not accepted.
     let given: Fields?
 
     var html: HTML {
@@ -43,7 +43,7 @@ struct SchedulePage {
         """
     }
 
-    /// For who sees those of others as well.
+    /// For people who see those of others as well.
     private func owner(_ one: ScheduleSight.Schedule) -> String {
         guard caller.roles.contains(.administrator) else { return "" }
         guard let account = one.account else { return " It comes with Drover and is nobody's yet." }
@@ -56,7 +56,7 @@ struct SchedulePage {
         return (["\(title), the \(one.span) before"] + narrowed + [one.format.uppercased()]).joined(separator: ", ")
     }
 
-    /// In words where the page's own form could have said it.
+    /// In words when the page's own form could have said it.
     private func when(_ one: ScheduleSight.Schedule) -> String {
         let zone = ", \(one.zone)"
         guard let (days, at) = plain(one.cron) else { return one.cron + zone }

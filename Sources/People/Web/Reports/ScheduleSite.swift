@@ -75,7 +75,7 @@ package struct ScheduleSite: Sendable {
         return !isTooMuch && UTC.plausible.contains(ms) ? ms : nil
     }
 
-    /// What a button of a schedule does.
+    /// The action of a schedule's button.
     private func deed(
         _ request: Request, _ done: String, _ body: (Int64, Fields, Connection) throws -> Bool
     ) -> Response {

@@ -4,7 +4,7 @@ internal import Postgres
 internal import Storage
 
 extension Site {
-    /// Runs `then` for a program whose token allows `scope`; else says what is wrong with the token.
+    /// Runs `then` for a program whose token allows `scope`; else refuses the token with the reason.
     func authorized(_ request: Request, _ scope: Scope, _ then: (TokenStore.Use) -> Response) -> Response {
         authorized(request, anyOf: [scope], then)
     }
@@ -29,7 +29,7 @@ extension Site {
         }
     }
 
-    /// What the audit log is to tell of it: whether the account sees all, the database knows.
+    /// The audit entry of the call; the database knows whether the account sees all.
     private func noted(_ request: Request, _ use: TokenStore.Use, _ response: Response) -> Response {
         guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: true) else { return response }
         do {
@@ -71,7 +71,7 @@ enum Bearer {
         return .success(token)
     }
 
-    /// What is known of a token, as far as it holds for `scope`.
+    /// Checks that a token holds for `scope`.
     static func judged(_ found: TokenStore.Use?, _ scope: Scope) -> Result<TokenStore.Use, Refusal> {
         func refused(_ type: String, _ detail: String) -> Result<TokenStore.Use, Refusal> {
             .failure(Refusal(response: unauthorized(type, detail)))
@@ -90,7 +90,7 @@ enum Bearer {
                         403, type: "scope-missing", detail: "The token does not have the scope \(scope.rawValue)."
                     ).with("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"\(scope.rawValue)\"")))
         }
-        // Whose sight it would have, nobody has said.
+        // It names no account whose rights it would have.
         guard use.isOfAccount || scope.isForWriting else {
             return refused(
                 "token-account",

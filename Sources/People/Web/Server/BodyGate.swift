@@ -6,17 +6,16 @@ package import HTTPServer
 internal import Storage
 package import Telemetry
 
-/// Who may send a body that is not small: whoever is logged in or shows a token that holds; a film, a track or a picture, only who
-/// may hand in such. Asked at the headers, so that nothing of a stranger's megabytes is kept; what else a request needs, its
-/// handler asks.
+/// Decides who may send a large body: people who are logged in or show a valid token; films, tracks and pictures only from those who may
+/// submit them. Checked at the headers, so that no megabytes of strangers are kept; the handler checks the rest.
 package final class BodyGate: Sendable {
-    /// Of pages that take more than others.
+    /// Pages that accept more than others.
     private static let sessions: [String: Set<Role>] = [
         "/tour-media": TourPanel.rangers, "/tour-track": TourPanel.rangers, "/survey-photos": SurveyPages.surveyors,
     ]
-    /// Of what programs hand in.
+    /// Paths of programs' submissions.
     private static let scopes: [String: Scope] = ["/v1/survey-photos": .survey]
-    /// Who calls XML-RPC says in the call who they are, and phones that tell of visits say nothing.
+    /// XML-RPC calls carry their credentials inside, and phones that report visits have none.
     package static let strangersBytesMaxByPath = [
         "/v1/xmlrpc": XMLRPC.bytesMax, "/v1/tour-visits": TourSite.bodyBytesMax,
     ]

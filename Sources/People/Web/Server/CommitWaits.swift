@@ -17,7 +17,7 @@ final class CommitWaits: Sendable {
 
     private struct State {
         var waits: [Wait] = []
-        /// By partition, the offset up to which all is committed, as read last.
+        /// Offsets up to which everything is committed, by partition.
         var committed: [Int32: Int64] = [:]
     }
 

@@ -4,8 +4,8 @@ internal import Crypto
 internal import HTTPServer
 
 extension Response {
-    /// With an ETag of the body, and 304 when the client has it already (RFC 9110, 13.1.2). Caches keep it and ask each
-    /// time: what changed must not wait.
+    /// Adds an ETag of the body, and answers 304 when the client has it (RFC 9110, 13.1.2). Caches revalidate each time: changes must not
+    /// wait.
     /// - Parameter caching: what caches may do instead.
     func conditional(_ request: Request, caching: String = "no-cache") -> Response {
         guard status == 200 else { return self }

@@ -23,7 +23,7 @@ final class ConnectionLender: Sendable {
         var kept = idle.withLock { $0.popLast() }
         // One that died while it waited is replaced; a request must not pay for a restart of the server.
         if let waiting = kept, !ConnectionLender.seemsOpen(waiting.connection) { kept = nil }
-        // Of its threads there are few: one that waits for a lock says so soon.
+        // The server has few threads: one that waits for a lock gives up soon.
         let connection = try kept?.connection ?? Connection.ofService(conninfo: conninfo, lockS: 5)
         let result = try body(connection)
         let back = Idle(connection: connection)

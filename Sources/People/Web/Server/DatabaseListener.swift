@@ -23,7 +23,7 @@ final class DatabaseListener: Sendable {
         (self.trouble, self.log) = (trouble, log)
     }
 
-    /// To be called once.
+    /// Call once.
     /// - Parameters:
     ///   - waitMs: the longest time between two looks, asked before each.
     ///   - away: called a few times a second while there is no session.

@@ -6,7 +6,7 @@ internal import Presentation
 internal import Storage
 package import Telemetry
 
-/// Who is logged in, as the database knows it.
+/// The person who is logged in, as the database knows them.
 struct PageCaller: Sendable {
     let account: String
     let roles: Set<Role>
@@ -25,10 +25,10 @@ struct PageCaller: Sendable {
     /// Its session's digest.
     var key: [UInt8] { session.digest }
 
-    /// What a stream or a question of its is held to.
+    /// The credentials that its streams and questions depend on.
     var holds: StreamDoor { StreamDoor(key: key, roles: roles.map(\.rawValue).sorted()) }
 
-    /// What its forms hold in `FormGuard.field`, and its scripts in the header `X-Drover-Form`.
+    /// The value of `FormGuard.field` in its forms, and of the header `X-Drover-Form` in its scripts.
     var mark: String { FormGuard.mark(session) }
 
     init(_ holder: AccountHolder, session: Token, secondFactor: SecondFactorRule) {
@@ -38,9 +38,9 @@ struct PageCaller: Sendable {
     }
 }
 
-/// Lets people in who are logged in and have one of the roles that an address is for. What they then read is held to what the
-/// account sees: the transaction has the role `drover_page`, for which row-level security holds
-/// (the row policies in Queries/schema.sql), whatever login the connection has.
+/// Admits people who are logged in and have one of the roles of an address. Their reading is limited to the account's rows: the
+/// transaction has the role `drover_page`, for which row-level security holds (the row policies in Queries/schema.sql), whatever
+/// login the connection has.
 package final class Door: Sendable {
     static let markHeader = "x-drover-form"
 
@@ -94,7 +94,7 @@ package final class Door: Sendable {
         }
     }
 
-    /// What a script of a page asks: refusals are problem details. Whatever is no GET comes with the session's mark.
+    /// A call by a page's script: refusals are problem details. All methods but GET need the session's mark.
     func call(
         _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Connection) throws -> Response
     ) -> Response {
@@ -113,7 +113,7 @@ package final class Door: Sendable {
         }
     }
 
-    /// What a program of `account` reads.
+    /// Reads as a program of `account`.
     func reading<R>(as account: String, _ body: (Connection) throws -> R) throws -> R {
         guard let lender else {
             throw Shut()
@@ -160,7 +160,7 @@ package final class Door: Sendable {
         return response.header("Cache-Control") == nil ? response.with("Cache-Control", "no-store") : response
     }
 
-    /// What the audit log is to tell of it. Nothing is shown that could not be noted; the page itself only reads.
+    /// Writes the audit entry. Nothing is shown that could not be noted; the page itself only reads.
     private func noted(
         _ request: Request, _ caller: PageCaller, _ body: () throws -> Response
     ) throws -> Response {
@@ -176,7 +176,7 @@ package final class Door: Sendable {
         return response
     }
 
-    /// In a transaction of its own, which is committed when this returns, also beside one that is open.
+    /// In its own transaction, committed on return, also while another is open.
     func apart(_ caller: PageCaller, _ body: (Connection) throws -> Void) throws {
         guard let lender else { throw Shut() }
         try lender.withConnection { connection in
@@ -187,7 +187,7 @@ package final class Door: Sendable {
         }
     }
 
-    /// What was told came to nothing. The deed's own answer counts: that this could not be told stands in the log.
+    /// Completes the entries with the outcome. The operation's own answer counts: a failure here goes to the log.
     func tell(_ outcome: AuditedDeed.Outcome, of deeds: [AuditedDeed], _ caller: PageCaller) {
         do {
             try apart(caller) { connection in for deed in deeds { try deed.tell(outcome, on: connection) } }

@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Storage
 
-/// How many streams of server-sent events (WHATWG HTML, 9.2) there are room for, in all and of one person.
+/// Limits of server-sent event streams (WHATWG HTML, 9.2), in all and per person.
 struct StreamLimits: Sendable {
     let inAll, ofOne: Int
 
@@ -10,8 +10,8 @@ struct StreamLimits: Sendable {
         case tooManyOfOne(most: Int)
     }
 
-    /// Makes room for one more in `subscribers`, or says why there is none. Those who left are forgotten first: who goes
-    /// from page to page leaves a stream behind on each.
+    /// Makes room for one more in `subscribers`, or says why there is none. Closed ones are removed first: going from page to page leaves
+    /// a stream behind on each.
     func room<Subscriber: StreamSubscriber>(
         in subscribers: inout [Subscriber], isOfSame: (Subscriber) -> Bool
     ) throws(Refusal) {
@@ -26,7 +26,7 @@ struct StreamLimits: Sendable {
 
 protocol StreamSubscriber {
     var stream: BodyStream { get }
-    /// What it was opened with.
+    /// The credentials that it was opened with.
     var door: StreamDoor { get }
 }
 

@@ -12,7 +12,7 @@ struct Fields {
         values = Dictionary(items.map { ($0.name, $0.value) }) { first, _ in first }
     }
     subscript(_ name: String) -> String? { values[name] }
-    /// Of a name that may be given several times.
+    /// All values of a name that may be given several times.
     func all(_ name: String) -> [String] { items.filter { $0.name == name }.map(\.value) }
     /// Nil: too long to be one.
     func password(_ name: String) -> String? {

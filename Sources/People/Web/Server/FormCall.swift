@@ -5,7 +5,7 @@ internal import HTTPServer
 
 /// A form of a page as the request that an app would send, and the answer to it in words for people.
 struct FormCall {
-    /// How a page calls what the request calls by these keys.
+    /// The page's labels for the request's keys.
     private static let labels: KeyValuePairs = [
         "from_latitude_deg": "the latitude of the start", "from_longitude_deg": "the longitude of the start",
         "to_latitude_deg": "the latitude of the destination", "to_longitude_deg": "the longitude of the destination",
@@ -28,7 +28,7 @@ struct FormCall {
         for name in numbers {
             let text = (fields[name] ?? "").filter { !$0.isWhitespace }.replacing(",", with: ".")
             guard !text.isEmpty else { continue }
-            // What is no number goes as text, and is refused with its name.
+            // A value that is no number goes as text and is refused with its name.
             let number = Decimal.scaled(text.utf8, decimals: 7).map { JSONValue.number(Decimal.text($0, decimals: 7)) }
             values.append((name, number ?? .text(text)))
         }

@@ -3,8 +3,8 @@ internal import Codecs
 internal import Crypto
 internal import HTTPServer
 
-/// Forms are taken from our own pages only. Browsers say where a form was sent from; a form of somebody who is logged in holds
-/// a mark of the session besides, which no other site can read.
+/// Accepts forms of our own pages only. Browsers tell where a form was sent from; a form of somebody who is logged in also has a mark of
+/// the session, which no other site can read.
 enum FormGuard {
     static let field = "form"
 
@@ -18,7 +18,7 @@ enum FormGuard {
         return origin == "https://" + host || origin == "http://" + host ? nil : foreign
     }
 
-    /// What a form of this session holds.
+    /// The mark in the forms of this session.
     static func mark(_ session: Token) -> String { Hex.text(Secrets.digest(Array("form".utf8), key: session.digest)) }
 
     private static var foreign: Response {
@@ -28,7 +28,6 @@ enum FormGuard {
     }
 }
 
-/// The cookie of a session.
 struct SessionCookie {
     private static let keptS = 90 * 86_400
     /// Over HTTPS a name that browsers take from this host only (RFC 6265bis, 4.1.3.2).

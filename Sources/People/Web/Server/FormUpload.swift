@@ -4,7 +4,7 @@ internal import Ingest
 internal import Postgres
 internal import Storage
 
-/// What a form comes to that puts a record on the log.
+/// The result of a form that puts a record on the log.
 enum FormStep {
     case answer(Response)
     /// - told: what the audit log tells of it.
@@ -12,9 +12,8 @@ enum FormStep {
 }
 
 extension Door {
-    /// A form that says something on the log. Who may is asked, and what the audit log tells of it is written, in one transaction; when that
-    /// is committed the record goes out: one of somebody who may not is never there, and none without its entry. A form that is sent again
-    /// after a failure says the same record.
+    /// A form that puts a record on the log. The permission check and the audit entry are one transaction; after its commit the record is
+    /// pushed: none without permission, and none without its entry. Repeating the form after a failure pushes the same record.
     func saying(
         _ request: Request, for roles: Set<Role>, to uploads: UploadSender,
         _ body: (PageCaller, Fields, Connection) throws -> FormStep
@@ -43,7 +42,7 @@ extension UploadSender.Outcome {
 }
 
 extension UploadSender {
-    /// What a form said goes on the log. Nil: it is there; else what whoever sent it is told.
+    /// Puts a form's record on the log. Nil: it is there; else the response.
     func refusal(_ upload: Upload) -> Response? {
         if case .acknowledged = send(upload) { return nil }
         return UploadSender.notOnLog

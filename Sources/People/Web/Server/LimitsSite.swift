@@ -6,7 +6,7 @@ internal import Presentation
 internal import Storage
 internal import Telemetry
 
-/// The installation's own limits, for cars that nobody drives or owns: a page for what `drover limits` is at the terminal.
+/// The installation's own limits, for cars that nobody drives or owns: the page for `drover limits`.
 package struct LimitsSite: Sendable {
     static let people: Set<Role> = [.operator, .administrator]
     private static let form = SettingsForm(settings: DriverSetting.limits)

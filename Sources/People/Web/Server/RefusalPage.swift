@@ -21,7 +21,7 @@ package struct RefusalPage: Sendable {
                     <p>Go back to where you came from, or to the <a href="/">first page</a>.</p>
                     """)
             page.status = response.status
-            // What else it says stays: when to come again, what is allowed here.
+            // Its other headers stay, such as Retry-After and Allow.
             let own = Set(page.headers.map { $0.name.lowercased() })
             page.headers += response.headers.filter { !own.contains($0.name.lowercased()) }
             return page.with("Vary", "Accept")

@@ -18,12 +18,12 @@ final class SideThread<Tool>: Sendable {
         }
     }
 
-    /// What waits is done; nothing is taken any more. To be called once.
+    /// Finishes waiting work and accepts no more. Call once.
     func stop() {
         waiting.close()
         thread.stop()
     }
 
     /// False: too much waits, or it is stopped.
-    func take(_ work: @escaping @Sendable (Tool) -> Void) -> Bool { waiting.offer(work, atMost: waitingMax) }
+    func enqueue(_ work: @escaping @Sendable (Tool) -> Void) -> Bool { waiting.offer(work, atMost: waitingMax) }
 }

@@ -35,7 +35,7 @@ package final class Site: Sendable {
         self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
     }
 
-    /// What answers which address.
+    /// The routes and their handlers.
     package func router() -> Router {
         var router = Router()
         router.add("GET", "/healthz") { [self] _ in answer("/healthz") { _ in .text("ok\n") } }
@@ -71,7 +71,7 @@ package final class Site: Sendable {
         ).with("Retry-After", "5")
     }
 
-    /// Who has vehicles to look at. Which ones, and what of them, the database knows.
+    /// The roles that see vehicles. The database decides which ones, and what of them.
     static let fleetReaders: Set<Role> = [
         .farmer, .dealer, .developer, .driver, .fleetManager, .dispatcher, .analyst, .operator, .administrator,
     ]

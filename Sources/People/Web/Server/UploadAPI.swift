@@ -7,7 +7,7 @@ internal import Storage
 internal import Telemetry
 
 extension Site {
-    /// What docs/uploads.md promises.
+    /// The routes of docs/uploads.md.
     func addUploads(to router: inout Router) {
         router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
         for kind in Upload.Kind.allCases {
@@ -18,7 +18,7 @@ extension Site {
     }
 
     private func upload(_ request: Request, _ kind: Upload.Kind) -> Response {
-        taken(request, .reading) { use, body, form throws(Upload.Fault) in
+        accept(request, .reading) { use, body, form throws(Upload.Fault) in
             let nowMs = Clock.nowMs()
             var upload = try Upload(body, kind, form, nowMs: nowMs)
             if kind == .cars { upload.add(drivenBy: use.account, nowMs: nowMs) }
@@ -27,12 +27,12 @@ extension Site {
     }
 
     private func upload(_ request: Request, _ kinds: Upload.Records) -> Response {
-        taken(request, kinds == .trips ? .trip : .scan) { use, body, form throws(Upload.Fault) in
+        accept(request, kinds == .trips ? .trip : .scan) { use, body, form throws(Upload.Fault) in
             try Upload(body, kinds, form, account: use.account, nowMs: Clock.nowMs())
         }
     }
 
-    private func taken(
+    private func accept(
         _ request: Request, _ deed: WriteAccess.Deed,
         _ read: (TokenStore.Use, [UInt8], Upload.Form) throws(Upload.Fault) -> Upload
     ) -> Response {

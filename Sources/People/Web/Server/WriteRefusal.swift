@@ -5,7 +5,7 @@ internal import HTTPServer
 internal import Postgres
 internal import Storage
 
-/// What who may not say something of a vehicle is told; who may is for `WriteAccess`.
+/// The response to someone who may not write about a vehicle; `WriteAccess` decides who may.
 enum WriteRefusal {
     static func response(isCar: Bool, _ vehicles: [VehicleID]) -> Response {
         .problem(

@@ -1,7 +1,7 @@
 package import HTTPServer
 internal import Presentation
 
-/// What this is, which version, and who made what is shown: for everybody, so nothing of the machine it runs on.
+/// About the program: version and attributions. For everybody, so it says nothing about the machine it runs on.
 package struct AboutPage: Sendable {
     private let assets: AssetFiles
     private let base: BaseMap

@@ -1,4 +1,4 @@
-/// How old something is, in words (`12 s ago`, `4 min ago`, `26 h ago`, `3 days ago`): what is shown as it is now was so then.
+/// The age of a value in words (`12 s ago`, `4 min ago`, `26 h ago`, `3 days ago`).
 enum Age {
     static func text(_ ms: Int64, nowMs: Int64) -> String {
         let seconds = max(0, nowMs - ms) / 1_000

@@ -6,8 +6,8 @@ internal import Formats
 internal import Foundation
 package import HTTPServer
 
-/// What pages load beside themselves: styles, scripts, pictures and the coarse base map, read once from the folder Assets.
-/// Each has an address of its own, so that nothing of a request ever names a file.
+/// The static files of pages: styles, scripts, pictures and the coarse base map, read once from the folder Assets. Each has a fixed
+/// address, so that no request ever names a file.
 package struct AssetFiles: Sendable {
     /// A file of the list cannot be read.
     package struct Fault: Error, CustomStringConvertible {
@@ -53,7 +53,7 @@ package struct AssetFiles: Sendable {
         "leaflet/images/marker-shadow.png", "natural-earth.json", description,
     ]
 
-    /// What programs may ask, as OpenAPI 3.1.
+    /// The API's description, as OpenAPI 3.1.
     private static let description = "openapi.json"
 
     private let files: [String: File]
@@ -88,7 +88,7 @@ package struct AssetFiles: Sendable {
         }
     }
 
-    /// What stands in it. Precondition: `name` is on the list.
+    /// The file's bytes. Precondition: `name` is on the list.
     func content(_ name: String) -> [UInt8] {
         guard let file = files[name] else { preconditionFailure("\(name) is not on the list of assets") }
         return file.bytes

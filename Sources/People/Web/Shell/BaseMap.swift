@@ -3,14 +3,14 @@ internal import Presentation
 internal import Reports
 package import Tiles
 
-/// What maps are drawn on: the operator's tiles, or the coarse map that ships with the program and says that it is coarse.
+/// The base of maps: the operator's tiles, or the coarse map that ships with the program and says that it is coarse.
 package struct BaseMap: Sendable {
     static let coarse = "Natural Earth: coarse, shores and borders are right to about 5 km"
 
-    /// What can be taken along: packages of tours hold tiles of a file only, since servers of others forbid it.
+    /// Tiles that may be taken along: packages of tours hold tiles of a file only, since other servers forbid it.
     let tiles: (any TileSource)?
     private let server: (desk: TileDesk, zoomMax: Int)?
-    /// Who made it, as shown on each map.
+    /// The attribution shown on each map.
     package let attribution: String
     private let assets: AssetFiles
 
@@ -25,7 +25,7 @@ package struct BaseMap: Sendable {
         self.attribution = tiles == nil && server == nil ? BaseMap.coarse : told
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() { server?.desk.stop() }
 
     /// Open to everybody: it is a map of the world and tells nothing of who uses it.

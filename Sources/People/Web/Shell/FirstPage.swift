@@ -5,7 +5,7 @@ internal import Presentation
 internal import Reports
 internal import Trips
 
-/// The page at `/`: what is new for who has logged in, and what they can do. What each sees is what their other pages show.
+/// The page at `/`: news for people who are logged in, and what they can do. It shows no more than their other pages.
 struct FirstPage {
     static let vehiclesMax: Int32 = 50
     static let tripsMax: Int32 = 20
@@ -94,7 +94,7 @@ struct FirstPage {
         return "<h2>Vehicles now</h2>\n<ul class=\"tiles\">\(items.joined())</ul>"
     }
 
-    /// Which ones, and what to do, is on the page of alerts.
+    /// The page of alerts says which ones, and what to do.
     private func alerts(_ map: FleetMap) -> HTML {
         let count = map.vehicles.reduce(0) { $0 + $1.openAlerts }
         guard count > 0 else {
@@ -160,7 +160,7 @@ struct FirstPage {
             """
     }
 
-    /// Who works with an app in the first place.
+    /// Roles that mainly work with an app.
     private static let elsewhere: [(role: Role, text: HTML)] = [
         (.rider, "You ask for rides in your campus's app; its office gives you the code that lets it in."),
         (.rideDriver, "You drive by your campus's app: it has your stops and tells when they change."),

@@ -33,7 +33,7 @@ enum FormPage {
             body: "<main class=\"narrow\">\n\(main(title, notice, body))\n</main>")
     }
 
-    /// What stands in `main`.
+    /// The content of `main`.
     static func main(_ title: String, _ notice: Notice?, _ body: HTML) -> HTML {
         "<h1>\(title)</h1>\n\(notice.map(HTML.notice))\n\(body)"
     }

@@ -1,6 +1,6 @@
 internal import Presentation
 
-/// What many pages have.
+/// Parts that many pages share.
 extension HTML {
     /// Of a `select`.
     static func options(_ values: [(String, String)], _ chosen: String?) -> HTML {
@@ -12,7 +12,7 @@ extension HTML {
     /// Why what was asked for was not done; screen readers say it at once.
     static func fault(_ text: String) -> HTML { "<p role=\"alert\" class=\"critical\">\(text)</p>" }
 
-    /// What became of what was sent.
+    /// The result of a submission.
     static func notice(_ notice: FormPage.Notice) -> HTML {
         notice.isFault ? fault(notice.text) : "<p role=\"status\" class=\"soon\">\(notice.text)</p>"
     }

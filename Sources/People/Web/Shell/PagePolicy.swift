@@ -3,13 +3,13 @@ internal import Foundation
 internal import HTTPServer
 internal import Presentation
 
-/// What a browser may do on our pages (Content Security Policy 3): nothing but what this server says, and no script that
-/// stands in the page. The one style in the page is allowed by its digest.
+/// The Content Security Policy (level 3) of our pages: only this server's resources and no inline script. The one inline style is allowed
+/// by its digest.
 enum PagePolicy {
     static let text = "default-src 'none'; style-src 'self' \(style); " + rest
-    /// Of a page that shows a secret, with a script of ours that fetches nothing: neither pictures nor answers.
+    /// For pages that show a secret, with a script of ours that fetches nothing: neither pictures nor responses.
     static let drawing = "default-src 'none'; script-src 'self'; style-src 'self' \(style); img-src data:; " + bounds
-    /// Of pages with scripts of ours, which may ask this server.
+    /// For pages with scripts of ours, which may call this server.
     static let withScripts =
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' \(style); " + rest
 

@@ -4,8 +4,7 @@ internal import Fleet
 internal import HTTPServer
 internal import Presentation
 
-/// What pages of people who are logged in have around them: the way past the links, the links that their roles allow, and who
-/// is logged in.
+/// The frame of pages for people who are logged in: the skip link, the links that their roles allow, and their name.
 struct PageShell {
     typealias Page = (path: String, name: String, roles: Set<Role>, about: HTML)
     private static let pages: [Page] = [
@@ -45,7 +44,7 @@ struct PageShell {
         _ title: String, at path: String, styles: [String] = [], scripts: [String] = [], main: HTML
     ) -> Response {
         let links: [HTML] = (styles + ["pages.css"]).map { "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">" }
-        // In the order in which they stand here, when the page is there.
+        // In this order, after the page is parsed.
         let loads: [HTML] = scripts.map { "<script defer src=\"\(assets.address($0))\"></script>" }
         let body: HTML = """
             <a class="skip" href="#main">To the content</a>
@@ -76,7 +75,7 @@ struct PageShell {
 }
 
 extension PageCaller {
-    /// Who sees which parameters of machines (spec of the thresholds: farmer, dealer, developer).
+    /// The audience for parameters of machines (spec of the thresholds: farmer, dealer, developer).
     var audience: Audience {
         if !roles.isDisjoint(with: [.developer, .operator, .administrator]) { return .developer }
         return roles.contains(.dealer) ? .dealer : .farmer

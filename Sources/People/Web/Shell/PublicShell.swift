@@ -1,7 +1,7 @@
 internal import HTTPServer
 internal import Presentation
 
-/// Pages for everybody: nobody has to log in, and none of them says anything of who is.
+/// Pages for everybody: no log-in, and no word about who is logged in.
 struct PublicShell {
     static let footer: HTML = """
         <footer class="site foot"><nav aria-label="For everybody"><ul><li><a href="/trail-tours">Trail tours</a></li>\

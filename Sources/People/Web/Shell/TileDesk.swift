@@ -4,14 +4,14 @@ internal import HTTPServer
 internal import Synchronization
 package import Telemetry
 
-/// Tiles of a server of others, served through us: browsers ask nobody but us, and the server is asked once for each.
+/// Tiles of another server, proxied: browsers ask nobody but us, and the server is asked once for each.
 package final class TileDesk: Sendable {
     private static let lanes = 4
     private static let waitingMax = 64
     private static let keptBytesMax = 64 << 20
     private static let keptMs: Int64 = 86_400_000
     private static let holeKeptMs: Int64 = 3_600_000
-    /// So many failures in a row, and it is left alone for a while.
+    /// After this many failures in a row it is left alone for a while.
     private static let failuresMax = 5
     private static let restMs: Int64 = 30_000
     /// One address; a screen shows some thirty at once.
@@ -54,7 +54,7 @@ package final class TileDesk: Sendable {
         }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() { for thread in threads { thread.stop() } }
 
     func answer(_ place: Place, _ request: Request) -> Response {
@@ -64,7 +64,7 @@ package final class TileDesk: Sendable {
         }
         if let known { return TileDesk.response(known.tile) }
         if isResting { return TileDesk.away }
-        if let waitS = budget.take(request.remote, most: TileDesk.tilesPerMinute, nowMs: Clock.nowMs()) {
+        if let waitS = budget.reserve(request.remote, most: TileDesk.tilesPerMinute, nowMs: Clock.nowMs()) {
             return .problem(
                 429, type: "too-many", detail: "Too many tiles were asked for from this address. Wait a moment."
             )
@@ -73,7 +73,7 @@ package final class TileDesk: Sendable {
         let later = LaterAnswer()
         // The same tile is asked for on the same thread: the second time it is known.
         let thread = threads[abs(place.hashValue % threads.count)]
-        let isTaken = thread.take { [self] server in later.give(fetched(place, server)) }
+        let isTaken = thread.enqueue { [self] server in later.give(fetched(place, server)) }
         return isTaken ? .later(later) : TileDesk.away
     }
 

@@ -2,8 +2,8 @@ internal import Codecs
 internal import Fleet
 internal import Presentation
 
-/// The form of a survey: for surveyors who enter one, and for reviewers who correct one. Names of fields are the paths of
-/// docs/survey-records.md; without script they are taken as they are, with some rows.
+/// The form of a survey: for surveyors who enter one, and for reviewers who correct one. Field names are the paths of
+/// docs/survey-records.md; without script the form has a few fixed rows.
 enum EntryForm {
     static let scripts = ["names.js", "survey-form.js"]
     /// Rows of sightings without script.

@@ -41,7 +41,7 @@ package final class ExportDesk: Sendable {
             title: "Sightings of butterflies", creator: creator, rights: "See who handed this out.")
         let exporter = SightingExporter(export, format, rows: rows, dataset: dataset, today: today)
         let suffix = format == .dwca ? "zip" : format.rawValue
-        if let full = take(creator) { return ExportDesk.busy(full).with("Retry-After", "30") }
+        if let full = begin(creator) { return ExportDesk.busy(full).with("Retry-After", "30") }
         let answer = LaterAnswer()
         WorkerThread.start("export") { [self] in
             run(exporter, answer, format.mediaType, "\(rows)-\(today).\(suffix)", account)
@@ -51,7 +51,7 @@ package final class ExportDesk: Sendable {
     }
 
     /// Nil: there was a place.
-    private func take(_ account: String) -> Full? {
+    private func begin(_ account: String) -> Full? {
         underWay.withLock { accounts in
             if accounts.contains(account) { return .account }
             guard accounts.count < ExportDesk.exportsMax else { return .all }
@@ -74,11 +74,11 @@ package final class ExportDesk: Sendable {
         // One chunk more than waits at most.
         let stream = BodyStream(bytesMax: 4 * ExportDesk.waitingBytesMax)
         do {
-            // What it reads it sends as it comes, to clients of all speeds.
+            // Rows are sent as they are read, to clients of all speeds.
             let connection = try Connection.ofService(
                 conninfo: account == nil ? conninfo : pageConninfo, applicationName: "drover export", statementS: 1_800)
             if let account { try Sight.keep(account, on: connection) }
-            // Nothing goes out before the first window is read: who has no right to a table is told so.
+            // Nothing is sent before the first window is read, so that a missing right becomes an error response.
             var held: [UInt8]? = []
             func go(_ bytes: [UInt8]) throws {
                 guard stream.waitForRoom(bytesMax: ExportDesk.waitingBytesMax, timeoutMs: ExportDesk.patienceMs),

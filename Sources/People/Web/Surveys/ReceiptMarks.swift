@@ -3,8 +3,8 @@ internal import Storage
 internal import Telemetry
 internal import Threads
 
-/// Marks in PostgreSQL which surveys are on the log, on a thread of its own: all that came meanwhile at once. What is lost with
-/// a crash of the database costs a repeat, so nobody waits for its disk.
+/// Marks in PostgreSQL which surveys are on the log, in batches, on a thread of its own. A mark lost in a crash of the database costs a
+/// repeat, so nobody waits for its disk.
 final class ReceiptMarks: Sendable {
     private struct Mark {
         let place: SurveyReceipts.Place
@@ -23,7 +23,7 @@ final class ReceiptMarks: Sendable {
         thread.start("survey-marks") { [self] _ in run(conninfo) }
     }
 
-    /// What waits is marked; nothing is added any more. To be called once.
+    /// Marks what is waiting and accepts no more. Call once.
     func stop() {
         waiting.close()
         thread.stop()

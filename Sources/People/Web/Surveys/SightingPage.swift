@@ -13,9 +13,9 @@ struct SightingPage {
         let sites: Int
     }
 
-    /// What was asked, as it stands in the address.
+    /// The filter, as the address has it.
     let items: [SightingQuestion.Item]
-    /// What the caller may see of it.
+    /// The part of it that the caller may see.
     let asked: SightingExport
     let caller: PageCaller
     let sites: [String]
@@ -64,7 +64,7 @@ struct SightingPage {
             """
     }
 
-    /// What is asked that the form has no field for stays.
+    /// Filters without a field in the form are kept.
     private var kept: HTML {
         items.filter { ["species", "near"].contains($0.name) }.map { FormPage.hidden($0.name, $0.value) }.joined()
     }
@@ -204,7 +204,7 @@ struct SightingPage {
         return table + (links.isEmpty ? "" : "<p>\(links.joined(separator: " · "))</p>")
     }
 
-    /// Whoever may open the survey gets a link to it.
+    /// Links to the survey for people who may open it.
     private func survey(_ row: SightingExport.Listed) -> HTML {
         let name: HTML = "\(row.site) \(row.survey)"
         guard !caller.roles.isDisjoint(with: SurveyPages.people) else { return name }

@@ -3,7 +3,7 @@ internal import Codecs
 internal import Reports
 internal import Storage
 
-/// What is asked of sightings, in the words of an address: of the API's export, of the page and of the page's exports alike.
+/// The filter of sightings in an address, shared by the API's export, the page and the page's exports.
 enum SightingQuestion {
     typealias Item = (name: String, value: String)
 
@@ -13,7 +13,7 @@ enum SightingQuestion {
         "format", "rows", "taxon", "species", "site", "behaviour", "surveyor", "near", "box", "from", "to", "after",
     ]
 
-    /// What an export is written as, and what a row of it is.
+    /// The format of an export, and the meaning of its rows.
     static func form(_ items: [Item]) throws(Fault) -> (SightingExporter.Format, SightingExport.Rows) {
         let query = first(items)
         guard let format = SightingExporter.Format(rawValue: query["format"] ?? "csv") else {

@@ -9,7 +9,7 @@ internal import Storage
 internal import Surveys
 internal import Telemetry
 
-/// Sightings for who researches them: chosen, on a map, added up, as a list, and taken away. docs/surveys.md.
+/// Sightings for researchers: filtered, on a map, summed, as a list, and exported. docs/surveys.md.
 package final class SightingSite: Sendable {
     static let readers: Set<Role> = [.surveyor, .researcher, .analyst, .administrator]
     static let rowsMax = 50
@@ -46,12 +46,12 @@ package final class SightingSite: Sendable {
 
     // MARK: The question
 
-    /// What a form left empty is not asked.
+    /// Empty fields of the form are left out.
     private static func items(_ request: Request, without others: Set<String>) -> [SightingQuestion.Item] {
         request.queryItems.filter { !$0.value.isEmpty && !others.contains($0.name) }
     }
 
-    /// What the caller may see of it; the database holds him to it.
+    /// The part that the caller may see; the database enforces it.
     private static func question(
         _ items: [SightingQuestion.Item], _ caller: PageCaller, _ format: SightingExporter.Format = .csv,
         _ rows: SightingExport.Rows = .sightings
@@ -73,7 +73,7 @@ package final class SightingSite: Sendable {
             let page = SightingPage(items: items, asked: again, caller: caller, sites: [], fault: error.detail)
             return self.page(page, caller, status: 422)
         }
-        // Nothing is chosen: the last year with walks, so that the page comes at once however much there is.
+        // Without a filter: the last year with walks, so that the page is fast however much there is.
         if items.isEmpty {
             let newestMs = try question.newestStartMs(on: connection) ?? Clock.nowMs()
             items = [("from", UTC.dateText(newestMs - SightingSite.defaultMs))]

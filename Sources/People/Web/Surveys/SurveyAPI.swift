@@ -8,14 +8,14 @@ internal import Storage
 internal import Telemetry
 
 extension SurveySite {
-    /// Of one account within a day.
+    /// Per account and day.
     private static let photosADayMax: Int32 = 2_000
     /// No survey may begin further ahead of now.
     static let aheadMsMax: Int64 = UTC.msPerDay
 
     // MARK: Surveys
 
-    func takeSurvey(_ request: Request) -> Response {
+    func acceptSurvey(_ request: Request) -> Response {
         authorized(request) { use in
             let isCSV: Bool
             switch request.contentType {
@@ -27,7 +27,7 @@ extension SurveySite {
             }
             return PackedBody.unpacked(request, bytesMax: SurveyCSV.bytesMax) { body in
                 do throws(Problem) {
-                    return take(try SurveySite.survey(body, isCSV: isCSV, nowMs: Clock.nowMs()), use)
+                    return accept(try SurveySite.survey(body, isCSV: isCSV, nowMs: Clock.nowMs()), use)
                 } catch {
                     return error.response
                 }
@@ -37,7 +37,7 @@ extension SurveySite {
 
     struct Problem: Error {
         let response: Response
-        /// What XML-RPC clients are told; stable.
+        /// The fault code for XML-RPC clients; stable.
         let code: Int32
         let detail: String
 
@@ -87,9 +87,10 @@ extension SurveySite {
         Problem(422, "survey", "The survey cannot be taken as it is: see faults.", faults: faults)
     }
 
-    private func take(_ survey: Survey, _ use: TokenStore.Use) -> Response {
+    private func accept(_ survey: Survey, _ use: TokenStore.Use) -> Response {
         let answer = LaterAnswer()
-        desk.take(survey, of: use.account, by: use.id) { [self] outcome in answer.give(response(to: outcome, survey)) }
+        desk.accept(survey, of: use.account, by: use.id) { [self] outcome in answer.give(response(to: outcome, survey))
+        }
         return .later(answer)
     }
 
@@ -207,7 +208,7 @@ extension SurveySite {
         }
     }
 
-    func takePhoto(_ request: Request) -> Response {
+    func acceptPhoto(_ request: Request) -> Response {
         authorized(request) { use in keepPhoto(request, of: use.account) }
     }
 

@@ -10,7 +10,7 @@ internal import Telemetry
 
 /// XML-RPC as Drupal Services speaks it, for clients that are there; docs/survey-apps.md.
 extension SurveySite {
-    /// What a call's fault says to programs; stable. Others are the HTTP status that the same would have.
+    /// Fault codes of calls, for programs; stable. Others are the HTTP status of the same request.
     private enum Code {
         static let notXMLRPC: Int32 = -32_700
         static let noSuchMethod: Int32 = -32_601
@@ -24,7 +24,7 @@ extension SurveySite {
     }
 
     private static let cookie = "drover_survey"
-    /// Of a call for which nobody has to be known: log-ins, and methods that there are not.
+    /// For calls that need no authentication: log-ins, and unknown methods.
     private static let strangersBytesMax = 16 << 10
     private static let submissions: Set = ["node.save", "node.create", "drover.submitSurvey"]
 
@@ -34,7 +34,7 @@ extension SurveySite {
         }
         return PackedBody.unpacked(request, bytesMax: XMLRPC.bytesMax) { body in
             do throws(CallFault) {
-                // Who calls, before what is handed in is taken apart: that is work.
+                // Authenticates the caller before the work of parsing the survey.
                 let opening: XMLRPC.Opening
                 do throws(XMLRPC.Fault) { opening = try XMLRPC.opening(body) } catch {
                     throw CallFault(Code.notXMLRPC, "\(error)")
@@ -123,7 +123,7 @@ extension SurveySite {
             throw CallFault(error.code, error.detail)
         }
         let answer = LaterAnswer()
-        desk.take(survey, of: use.account, by: use.id) { [self] outcome in
+        desk.accept(survey, of: use.account, by: use.id) { [self] outcome in
             guard let problem = problem(of: outcome) else {
                 guard case .stored(let receipt, let digest, _) = outcome else {
                     preconditionFailure("stored or a problem")
@@ -174,7 +174,7 @@ extension SurveySite {
         return SurveySite.session(session, user: use.account)
     }
 
-    /// Who calls, by the session or token in front, or by the session's cookie.
+    /// The caller, by the session or token in front, or by the session's cookie.
     private func caller(_ opening: XMLRPC.Opening, _ request: Request) throws(CallFault) -> TokenStore.Use {
         let shown = opening.shown ?? SurveySite.cookie(of: request) ?? ""
         if let token = Token(shown) { return try use(of: token.digest) }

@@ -10,8 +10,8 @@ internal import Storage
 internal import Surveys
 internal import Telemetry
 
-/// Takes surveys: promised in PostgreSQL, then on the log, then marked. Whoever is killed in between leaves a promise, and
-/// the client, which got no answer, hands the same in again; what stands on the log twice counts once.
+/// Accepts surveys: a promise in PostgreSQL, then the record on the log, then a mark. A crash in between leaves a promise; the client,
+/// which got no answer, sends the same again, and duplicates on the log count once.
 final class SurveyDesk: Sendable {
     enum Outcome: Sendable {
         /// On the log, on all replicas.
@@ -39,14 +39,14 @@ final class SurveyDesk: Sendable {
 
     /// `then` is called once, here or on another thread.
     /// - Parameter by: who says it: a token's id, or a person.
-    func take(
+    func accept(
         _ survey: Survey, of account: String, by: String, then: @escaping @Sendable (Outcome) -> Void
     ) {
         let digest = SurveyDesk.digest(survey)
         let receipt: SurveyReceipts.Receipt
         let upload: Upload
         do {
-            // Before it is promised: what cannot stand on the log is no promise.
+            // Before the promise: only a survey that fits the log may be promised.
             var made = try Upload(surveys: [SurveyDesk.record(survey, digest, of: account, by: by)])
             let found = try lender.withConnection { connection in
                 let receipt = try SurveyReceipts.take(
@@ -79,7 +79,7 @@ final class SurveyDesk: Sendable {
         }
     }
 
-    /// Of what the survey says, however it was written.
+    /// Of the survey's content, however it was written.
     static func digest(_ survey: Survey) -> [UInt8] {
         Secrets.digest(Array(SurveyText.encode(survey).rendered().utf8))
     }
@@ -90,7 +90,7 @@ final class SurveyDesk: Sendable {
             by: by, kind: .submitted(survey))
     }
 
-    /// What is at hand of its hours that are over; the rest is asked for later, by whom nobody waits for.
+    /// The available weather of its past hours; the rest is requested later, so that nobody waits.
     private func weather(of survey: Survey, _ account: String, _ connection: Connection) throws -> SurveyRecord? {
         let nowMs = Clock.nowMs()
         let hours = SurveyHours.of(survey).filter { $0 + SurveyHours.hourMs <= nowMs }

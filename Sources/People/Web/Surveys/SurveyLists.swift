@@ -1,7 +1,7 @@
 internal import Presentation
 internal import Storage
 
-/// What somebody handed in with what became of it, and what waits for a reviewer.
+/// Lists of one's own surveys with their state, and of those that wait for a reviewer.
 enum SurveyLists {
     static func html(
         _ caller: PageCaller, own: [SurveyViews.Own]?, open: [SurveyViews.Open]?, _ notice: FormPage.Notice?

@@ -102,7 +102,7 @@ struct SurveyPage {
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 
-    /// What the service said, by hour.
+    /// The service's weather, by hour.
     private func hours(_ json: String) -> String? {
         guard let items = (try? JSONValue(Array(json.utf8)))?.items, !items.isEmpty else { return nil }
         return items.compactMap { hour in

@@ -9,8 +9,7 @@ internal import Presentation
 internal import Storage
 internal import Telemetry
 
-/// Surveys in a browser: entered by surveyors, looked through and corrected by reviewers. What somebody says goes the way of
-/// what apps hand in. docs/surveys.md.
+/// Surveys in a browser: entered by surveyors, reviewed and corrected by reviewers. Submissions go the way of the apps'. docs/surveys.md.
 package final class SurveyPages: Sendable {
     static let surveyors: Set<Role> = [.surveyor]
     static let reviewers: Set<Role> = [.researcher, .administrator]
@@ -31,7 +30,7 @@ package final class SurveyPages: Sendable {
 
     package func add(to router: inout Router) {
         router.add("GET", "/surveys") { [self] in list($0) }
-        router.add("POST", "/surveys") { [self] in take($0) }
+        router.add("POST", "/surveys") { [self] in accept($0) }
         router.add("GET", "/surveys/enter") { [self] request in
             door.page(request, for: SurveyPages.surveyors) { caller, _ in
                 page("enter a survey", caller, EntryForm.entry(caller), scripts: EntryForm.scripts)
@@ -79,28 +78,28 @@ package final class SurveyPages: Sendable {
     // MARK: Entry
 
     /// From the page's script as JSON; from a browser without scripts as a form.
-    private func take(_ request: Request) -> Response {
+    private func accept(_ request: Request) -> Response {
         guard request.contentType == "application/json" else {
             return door.form(request, for: SurveyPages.surveyors) { caller, fields, _ in
                 let items = fields.items.filter { $0.name != FormGuard.field }
                 guard let tree = SurveyForm.tree(of: items) else {
                     return .problem(422, type: "form", detail: "A field of this form is none of a survey.")
                 }
-                return take(tree, caller) { response in
+                return accept(tree, caller) { response in
                     [200, 201].contains(response.status) ? .seeOther("/surveys?said=taken") : response
                 }
             }
         }
         return door.call(request, for: SurveyPages.surveyors) { caller, _ in
             do throws(JSONValue.Fault) {
-                return take(try JSONValue(request.body, bytesMax: SurveyText.bytesMax), caller) { $0 }
+                return accept(try JSONValue(request.body, bytesMax: SurveyText.bytesMax), caller) { $0 }
             } catch {
                 return .problem(400, type: "not-json", detail: "The body is no JSON that can be read: \(error).")
             }
         }
     }
 
-    private func take(
+    private func accept(
         _ tree: JSONValue, _ caller: PageCaller, _ shown: @escaping @Sendable (Response) -> Response
     ) -> Response {
         let survey: Survey
@@ -110,7 +109,7 @@ package final class SurveyPages: Sendable {
             return shown(error.response)
         }
         let answer = LaterAnswer()
-        surveys.desk.take(survey, of: caller.account, by: caller.account) { [surveys] outcome in
+        surveys.desk.accept(survey, of: caller.account, by: caller.account) { [surveys] outcome in
             answer.give(shown(surveys.response(to: outcome, survey)))
         }
         return .later(answer)
@@ -125,13 +124,13 @@ package final class SurveyPages: Sendable {
                 200,
                 headers: [
                     ("Content-Type", photo.mediaType), ("Content-Disposition", "inline"),
-                    // Whatever a browser makes of it, it may run and load nothing.
+                    // Browsers may run and load nothing in it, whatever they take it for.
                     ("Content-Security-Policy", "default-src 'none'; sandbox"),
                     ("Cross-Origin-Resource-Policy", "same-origin"),
                 ], body: photo.content)
         }
     }
 
-    /// Of a form's record, so that a form that is sent twice says it once.
+    /// The id of a form's record: sent twice it counts once.
     static func newID(_ kind: String) -> String { kind + "-" + Hex.text(Secrets.random(10)) }
 }

@@ -49,7 +49,7 @@ extension SurveyPages {
         }
     }
 
-    /// What became of a review.
+    /// The result of a review.
     private static func notice(_ id: String, basedOn: Int?, _ versions: [SurveyViews.Version]) -> FormPage.Notice {
         if let mine = versions.first(where: { $0.recordID == id }) {
             return .done("Your correction is version \(mine.version).")

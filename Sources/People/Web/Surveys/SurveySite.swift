@@ -7,7 +7,7 @@ package import Ingest
 internal import Storage
 package import Telemetry
 
-/// What surveyors' apps ask: docs/survey-apps.md. Through a login that can hand in and read its own receipts, no more.
+/// The API of surveyors' apps: docs/survey-apps.md. Its login may submit surveys and read its own receipts, no more.
 package final class SurveySite: Sendable {
     /// Photos are larger than what else is handed in.
     package static let bodyBytesMaxByPath = ["/v1/survey-photos": PhotoFile.bytesMax]
@@ -27,18 +27,18 @@ package final class SurveySite: Sendable {
         desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
     }
 
-    /// To be called once, when no request comes any more.
+    /// Call once, after the last request.
     package func stop() { desk.stop() }
 
     package func add(to router: inout Router) {
-        router.add("POST", "/v1/surveys") { [self] in takeSurvey($0) }
+        router.add("POST", "/v1/surveys") { [self] in acceptSurvey($0) }
         router.add("GET", "/v1/surveys/receipts/{site}/{survey}") { [self] in showReceipt($0) }
         router.add("GET", "/v1/species-list") { [self] in listSpecies($0) }
-        router.add("POST", "/v1/survey-photos") { [self] in takePhoto($0) }
+        router.add("POST", "/v1/survey-photos") { [self] in acceptPhoto($0) }
         router.add("POST", "/v1/xmlrpc") { [self] in answerCall($0) }
     }
 
-    /// Runs `then` for an app whose token opens surveys; else says what is wrong with the token.
+    /// Runs `then` for an app whose token opens surveys; else refuses the token with the reason.
     func authorized(_ request: Request, _ then: (TokenStore.Use) -> Response) -> Response {
         let token: Token
         switch Bearer.token(request) {

@@ -24,16 +24,16 @@ final class PackageShelf: Sendable {
     private let bringing = Mutex(())
 
     func file(_ key: Key, _ package: TourVersions.Package, on connection: Connection) throws -> FileBody {
-        if let known = take(key) { return known }
+        if let known = find(key) { return known }
         return try bringing.withLock { _ in
-            if let known = take(key) { return known }
+            if let known = find(key) { return known }
             let file = try PackageShelf.bring(key, package, on: connection)
             keep(key, file)
             return file
         }
     }
 
-    private func take(_ key: Key) -> FileBody? {
+    private func find(_ key: Key) -> FileBody? {
         files.withLock { files in
             guard let index = files.firstIndex(where: { $0.key == key }) else { return nil }
             let found = files.remove(at: index)

@@ -9,7 +9,7 @@ internal import Storage
 internal import Tiles
 internal import Tours
 
-/// What the editor's script asks for. Each answer is JSON; what cannot be done is said as problem details.
+/// The calls of the editor's script. Each answer is JSON; refusals are problem details.
 extension TourPanel {
     func addCalls(to router: inout Router) {
         router.add("GET", "/tours/{tour}/draft") { [self] in showDraft($0) }
@@ -17,7 +17,7 @@ extension TourPanel {
         router.add("POST", "/tours/{tour}/order") { [self] in proposeOrder($0) }
         router.add("POST", "/tours/{tour}/publish") { [self] in publish($0) }
         router.add("GET", "/tours/{tour}/media/{medium}") { [self] in showMedium($0) }
-        router.add("POST", "/tour-media") { [self] in takeMedium($0) }
+        router.add("POST", "/tour-media") { [self] in acceptMedium($0) }
         router.add("POST", "/tour-track") { [self] in readTrack($0) }
     }
 
@@ -133,7 +133,7 @@ extension TourPanel {
 
     // MARK: Media
 
-    private func takeMedium(_ request: Request) -> Response {
+    private func acceptMedium(_ request: Request) -> Response {
         door.call(request, for: TourPanel.rangers) { _, connection in
             let medium: TourMedium
             do throws(TourMedium.Fault) { medium = try TourMedium(request.body) } catch {
@@ -167,7 +167,7 @@ extension TourPanel {
                 200,
                 headers: [
                     ("Content-Type", medium.mediaType), ("Content-Disposition", "inline"),
-                    // Whatever a browser makes of it, it may run and load nothing.
+                    // Browsers may run and load nothing in it, whatever they take it for.
                     ("Content-Security-Policy", "default-src 'none'; media-src 'self'; sandbox"),
                     ("Cross-Origin-Resource-Policy", "same-origin"),
                 ], body: medium.content)

@@ -149,7 +149,7 @@ enum TourPages {
             """
     }
 
-    /// How fine the map is that phones take along.
+    /// The zoom of the map that phones take along.
     private static func zoom(_ base: BaseMap) -> HTML {
         guard let tiles = base.tiles else {
             return

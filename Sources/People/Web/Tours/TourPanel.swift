@@ -10,7 +10,7 @@ internal import Storage
 internal import Synchronization
 internal import Tours
 
-/// Where rangers make tours: the list, the editor, a preview and what visitors' phones told. docs/tours.md.
+/// The rangers' pages of tours: list, editor, preview, visits. docs/tours.md.
 package final class TourPanel: Sendable {
     static let rangers: Set<Role> = [.ranger, .administrator]
     /// Larger than what else is handed in.
@@ -118,7 +118,7 @@ package final class TourPanel: Sendable {
         return page
     }
 
-    /// What trails are drawn on where the operator has no tiles.
+    /// The base of trails where the operator has no tiles.
     var coarseMap: CoarseMap? {
         coarse.withLock { coarse in
             if coarse == nil { coarse = CoarseMap(geoJSON: assets.content("natural-earth.json")) }

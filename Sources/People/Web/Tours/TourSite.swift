@@ -7,8 +7,7 @@ package import Ingest
 internal import Storage
 package import Telemetry
 
-/// Trail tours for visitors' phones: the list, packages that can be resumed, what phones tell later. Nobody has to log in:
-/// docs/tours.md.
+/// Trail tours for visitors' phones: the list, resumable packages, later reports. No log-in: docs/tours.md.
 package final class TourSite: Sendable {
     /// The list's pages.
     static let listMax = 200
@@ -36,7 +35,7 @@ package final class TourSite: Sendable {
         router.add("GET", "/v1/tours/{tour}") { [self] in show($0) }
         router.add("GET", "/v1/tours/{tour}/versions/{version}/package") { [self] in send($0, isDelta: false) }
         router.add("GET", "/v1/tours/{tour}/versions/{version}/delta") { [self] in send($0, isDelta: true) }
-        router.add("POST", "/v1/tour-visits") { [self] in takeVisits($0) }
+        router.add("POST", "/v1/tour-visits") { [self] in acceptVisits($0) }
         addTrails(to: &router)
     }
 

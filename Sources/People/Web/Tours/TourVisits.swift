@@ -6,8 +6,8 @@ internal import Ingest
 internal import Storage
 internal import Telemetry
 
-/// What phones tell when they have a network again. Nobody logs in: what is taken is bounded, must speak of what was
-/// published, and counts once by its id.
+/// Visits that phones report when they have a network again. Nobody logs in: their number is bounded, they must name what was published,
+/// and each counts once by its id.
 extension TourSite {
     static let eventsMax = 500
     static let bodyBytesMax = 128 << 10
@@ -15,12 +15,12 @@ extension TourSite {
     /// A phone that was off for a season still tells; what is older is a wrong clock.
     static let oldestMs: Int64 = 400 * 86_400_000
 
-    func takeVisits(_ request: Request) -> Response {
+    func acceptVisits(_ request: Request) -> Response {
         guard request.contentType == "application/json" else {
             return .problem(415, type: "content-type", detail: "Visits come as application/json.")
         }
         let nowMs = Clock.nowMs()
-        if let waitS = budget.take(request.remote, most: tellsPerMinute, nowMs: nowMs) {
+        if let waitS = budget.reserve(request.remote, most: tellsPerMinute, nowMs: nowMs) {
             return Response.problem(
                 429, type: "too-many", detail: "Too much came from this address. Keep it and send it again later."
             ).with("Retry-After", String(waitS))
@@ -32,10 +32,10 @@ extension TourSite {
                 400, type: "not-a-batch",
                 detail: "The body must be a JSON object with `events`, a list of 1 to \(TourSite.eventsMax).")
         }
-        return answered { try take(items, nowMs: nowMs) }
+        return answered { try store(items, nowMs: nowMs) }
     }
 
-    private func take(_ items: [JSONValue], nowMs: Int64) throws -> Response {
+    private func store(_ items: [JSONValue], nowMs: Int64) throws -> Response {
         var read = items.map { item -> Result<TourEvent, Refused> in
             do throws(DecodeError) {
                 let event = try TourRecords.event(item)
@@ -87,7 +87,7 @@ extension TourSite {
         return "\(error)"
     }
 
-    /// What was refused need not be sent again.
+    /// Refused events need not be sent again.
     private static func document(_ read: [Result<TourEvent, Refused>]) -> Response {
         let refused = read.enumerated().compactMap { index, result -> JSONValue? in
             guard case .failure(let refused) = result else { return nil }

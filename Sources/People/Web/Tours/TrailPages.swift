@@ -8,10 +8,10 @@ internal import Reports
 internal import Storage
 internal import Tours
 
-/// Trail tours as visitors find them in a browser: what `/v1/tours` has, by area, with a map. Nobody logs in, and without
-/// script all is there but the map that moves.
+/// Trail tours in a browser: the content of `/v1/tours`, by area, with a map. No log-in, and without script only the interactive map is
+/// missing.
 extension TourSite {
-    /// Of a package's begin, where its texts and its trail are.
+    /// The beginning of a package holds its texts and its trail.
     private static let beginParts = 3
 
     func addTrails(to router: inout Router) {

@@ -5,13 +5,13 @@ internal import Storage
 internal import Telemetry
 
 extension Site {
-    /// What a driver's page or app shows while driving: docs/drivers.md.
+    /// The routes of a driver's page or app while driving: docs/drivers.md.
     func addCars(to router: inout Router) {
         router.add("GET", "/v1/cars/{vehicle}/now") { [self] request in
             authorized(request, .account) { use in
                 do {
                     return try withConnection { connection in
-                        // Not even that there is such a car is anybody else's business.
+                        // Even the existence of the car is private.
                         guard let vehicle = VehicleID(request.parameters["vehicle"]!),
                             try WriteAccess.mayLook(vehicle, account: use.account, on: connection)
                         else { return .problem(404, type: "not-found", detail: "There is no such car of yours.") }

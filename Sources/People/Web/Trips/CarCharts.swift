@@ -20,7 +20,7 @@ struct CarCharts {
 
     var html: HTML {
         let span = trip.trip.startMs..<max(trip.trip.endMs, trip.trip.startMs + 1)
-        // Of a car that nobody owns nobody has said what is too much.
+        // A car without an owner has no limits to draw.
         let settings = trip.settings
         let voltages = settings.map { [$0.number(.voltageLowV), $0.number(.voltageHighV)] }
         let charts: [(Signal, String, [Int64])] = [

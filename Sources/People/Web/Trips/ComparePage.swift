@@ -9,7 +9,7 @@ internal import Trips
 
 /// Drives of one route before and after something was done to the car.
 struct ComparePage {
-    /// Of these one is chosen.
+    /// The number of trips to choose from.
     static let choicesMax: Int64 = 200
 
     enum Found {

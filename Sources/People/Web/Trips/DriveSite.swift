@@ -10,7 +10,7 @@ package import Trips
 /// Pages of drives: one while it lasts, a car's health, and drives of one route compared. Who may see a car is for the database
 /// to say.
 package final class DriveSite: Sendable {
-    /// Who says something of a car's trips, or has its health looked at.
+    /// The roles that may cut and mark a car's trips, or request a health scan.
     static let actors: Set<Role> = [.driver, .fleetManager, .operator, .administrator]
 
     let door: Door
@@ -48,7 +48,7 @@ package final class DriveSite: Sendable {
         let id: VehicleID
         let name: String
         let make: String?
-        /// It has said something, whoever may see what.
+        /// True when it has ever reported, whoever may see what.
         let hasReported: Bool
         var path: String { "/cars/\(Address.escaped(id.text))" }
         var link: HTML { "<a href=\"/vehicles/\(encoded: id.text)?kind=car\">\(name)</a>" }
@@ -70,8 +70,8 @@ package final class DriveSite: Sendable {
 
     func shell(_ caller: PageCaller) -> PageShell { PageShell(caller: caller, assets: assets) }
 
-    /// What somebody said goes on the log, and then the page shows it.
-    func taken(_ action: Action, then path: String) -> Response {
+    /// Puts an action on the log, then shows the page.
+    func push(_ action: Action, then path: String) -> Response {
         let upload: Upload
         do throws(Upload.Fault) {
             upload = try Upload(ofCar: action)

@@ -172,7 +172,7 @@ extension DriveSite {
             if let refusal = try WriteRefusal.ofPage(.trip, isCar: true, car.id, at: action.aboutMs, on: connection) {
                 return refusal
             }
-            return taken(action, then: "\(car.path)/live?said=\(what)")
+            return push(action, then: "\(car.path)/live?said=\(what)")
         }
     }
 

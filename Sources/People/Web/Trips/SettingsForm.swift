@@ -2,7 +2,7 @@ internal import Alerts
 internal import Basics
 internal import Codecs
 
-/// A form that has all of some settings, so that what it says is all that is said: an account's own, or the installation's limits.
+/// A form with all fields of some settings, so that it replaces them all: an account's own, or the installation's limits.
 struct SettingsForm {
     let settings: [DriverSetting]
 

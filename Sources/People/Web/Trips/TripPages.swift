@@ -12,7 +12,7 @@ internal import Trips
 
 /// Trips by date, with a map of the chosen one and its way along a slider; and what fleets did by day and week.
 extension FleetSite {
-    /// Who looks at trips. Farmers and dealers have machines, which have none.
+    /// The roles that see trips. Farmers and dealers have machines, which have none.
     static let drivers: Set<Role> = [
         .driver, .fleetManager, .developer, .dispatcher, .analyst, .operator, .administrator,
     ]
@@ -47,7 +47,7 @@ extension FleetSite {
     private static let noTrip = Response.problem(
         404, type: "not-found", detail: "There is no such trip that you may see.")
 
-    /// Of the address; else today.
+    /// The date in the address; else today.
     private func date(_ request: Request, _ caller: PageCaller) -> CivilDate? {
         guard let text = request.query["date"], !text.isEmpty else {
             return CivilDate(ofMs: Clock.nowMs(), zone: caller.clock.zone)
@@ -84,7 +84,7 @@ extension FleetSite {
             main: page.html(base, charts: charts))
     }
 
-    /// That the caller sees something of.
+    /// Among the vehicles that the caller sees.
     private func isCar(_ vehicle: String, _ connection: Connection) throws -> Bool {
         guard VehicleID(vehicle) != nil else { return false }
         return try connection.query(queries["vehicle_kinds"], [.text(vehicle)]).contains {
@@ -92,7 +92,7 @@ extension FleetSite {
         }
     }
 
-    /// Where it was when, and how fast, for the script.
+    /// Positions with times and speeds, for the script.
     private func track(_ vehicle: String, _ start: Int64, _ connection: Connection) throws -> Response {
         let rows = try connection.query(queries["trip_samples"], [.text(vehicle), .timestampMs(start)])
         let readings = try rows.flatMap {

@@ -4,7 +4,7 @@ internal import Presentation
 internal import Reports
 internal import Trips
 
-/// What trips add up to, as an account reads it. Fuel, cost and consumption cover the trips whose fuel is known.
+/// The sums of trips, as an account reads them. Fuel, cost and consumption cover the trips whose fuel is known.
 struct TripSums {
     let trips: Int
     let vehicles: Int

@@ -25,7 +25,7 @@ struct TripsPage {
             """
     }
 
-    /// Neither all trips nor none of them would be what was asked for.
+    /// Neither all trips nor none would answer the request.
     static func noVehicle(_ name: String, _ date: CivilDate) -> HTML {
         """
         <h1>Trips of \(date.text)</h1>

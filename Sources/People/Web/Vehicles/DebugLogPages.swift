@@ -27,7 +27,7 @@ extension FleetSite {
                 guard let id = Int(request.parameters["log"]!),
                     let bytes = try DebugLogStore.read(id, of: request.parameters["vehicle"]!, on: connection)
                 else { return .problem(404, type: "not-found", detail: "There is no such debug log.") }
-                // As the box gave it: kept as a file, never shown as a page.
+                // The box's own bytes: saved as a file, never shown as a page.
                 return Response(
                     200,
                     headers: [

@@ -44,7 +44,7 @@ struct FleetMapPage {
         }
     }
 
-    /// Works without script, too: the server filters what is asked for.
+    /// Works without script, too: the server filters.
     private var filter: HTML {
         let states =
             [("", "all")] + VehicleState.allCases.map { ($0.rawValue, $0.rawValue) } + [("alert", "with alerts")]

@@ -5,12 +5,12 @@ package import Reports
 internal import Telemetry
 package import Trips
 
-/// Pages of fleets: what vehicles do, where they are, and what is wrong. Who may see a vehicle is for the database to say.
+/// Pages of fleets: vehicles' work, positions and faults. The database decides who sees a vehicle.
 package final class FleetSite: Sendable {
-    /// Who looks at vehicles.
+    /// The roles that see vehicles.
     static let viewers = Site.fleetReaders
 
-    /// Who says something of alerts.
+    /// The roles that act on alerts.
     static let keepers: Set<Role> = [.farmer, .dealer, .developer, .fleetManager, .operator, .administrator]
 
     let door: Door

@@ -12,7 +12,7 @@ package final class LiveStreams: Sendable {
     static let heartbeatMs: Int64 = 15_000
     /// Commits come many times a second; people read more slowly.
     static let newsMs: Int64 = 1_000
-    /// And others than commits may say that there is news.
+    /// Other events than commits count as news, too.
     private static let lookMs: Int64 = 100
     /// Then it ends, and who comes back shows a session that still holds.
     static let lifeMs: Int64 = 900_000
@@ -30,7 +30,7 @@ package final class LiveStreams: Sendable {
         var isNews = false
         var toldMs: Int64 = 0
         var lookedMs: Int64 = 0
-        /// How far vehicles' topics are committed, as the pages were told last.
+        /// The committed offsets of vehicles' topics, as pages were told last.
         var progress: String?
         var beatMs = Clock.steadyMs()
     }
@@ -46,7 +46,7 @@ package final class LiveStreams: Sendable {
         listener.start { [self] connection, isNews in try look(connection, isNews: isNews) }
     }
 
-    /// To be called once.
+    /// Call once.
     package func stop() {
         listener.stop()
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
@@ -63,7 +63,7 @@ package final class LiveStreams: Sendable {
                     Subscriber(
                         account: account, door: door, stream: stream,
                         endMs: Clock.steadyMs() + LiveStreams.lifeMs))
-                // What was committed since the page was made.
+                // Commits since the page was made.
                 (state.isNews, state.progress) = (true, nil)
                 return stream
             }

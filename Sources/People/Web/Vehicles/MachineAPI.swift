@@ -12,7 +12,7 @@ extension Site {
     private static let limits: ClosedRange<Int64> = 1...1_000
     private static let limitStandard: Int64 = 100
 
-    /// What docs/api.md promises.
+    /// The routes of docs/api.md.
     func addMachines(to router: inout Router) {
         router.add("GET", "/v1/machines") { [self] request in
             guard let limit = limit(request) else { return badLimit }

@@ -4,7 +4,7 @@ internal import Presentation
 internal import Reports
 internal import Trips
 
-/// What the fleet did in a day or week, beside the one before; what is open, and who is silent.
+/// The fleet in a day or week beside the one before; open alerts, and silent vehicles.
 struct OverviewPage {
     let first: CivilDate
     let isWeek: Bool

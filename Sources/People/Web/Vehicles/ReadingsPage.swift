@@ -5,7 +5,7 @@ internal import Postgres
 internal import Presentation
 internal import Reports
 
-/// What a machine said, newest first, page by page through all of it.
+/// A machine's readings, newest first, page by page.
 struct ReadingsPage {
     let vehicle: VehicleID
     let history: MachineView.History

@@ -11,7 +11,7 @@ internal import Telemetry
 /// A car's health: the codes of its last scan with what they mean, a button for another one, and all scans before.
 struct ScanPage {
     static let scansMax: Int64 = 50
-    /// So long somebody waits for a gateway.
+    /// The longest wait for a gateway.
     static let waitMs: Int64 = 60_000
 
     struct Scan {
@@ -153,7 +153,7 @@ extension DriveSite {
             let action = Action(
                 id: id, vehicle: car.id, ts: nowMs, by: caller.account, note: nil,
                 kind: .scanRequest(untilMs: nowMs + ScanPage.waitMs))
-            return taken(action, then: "\(car.path)/scan")
+            return push(action, then: "\(car.path)/scan")
         }
     }
 }

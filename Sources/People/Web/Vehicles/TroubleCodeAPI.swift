@@ -3,7 +3,7 @@ internal import Formats
 internal import HTTPServer
 internal import Reports
 
-/// What trouble codes mean, for programs that read them without a connection.
+/// The meanings of trouble codes, for programs that judge without a connection.
 struct TroubleCodeAPI {
     let folder: TroubleCodeFolder
 

@@ -5,7 +5,7 @@ internal import Presentation
 internal import Storage
 internal import Telemetry
 
-/// Who drives a car where no phone says it: on the car's page, for who keeps it.
+/// Sets a car's driver where no phone tells it: on the car's page, for its keeper.
 extension VehicleSite {
     static let assigners: Set<Role> = [.farmer, .driver, .fleetManager, .operator, .administrator]
     private static let nobody = ""

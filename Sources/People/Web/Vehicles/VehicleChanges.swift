@@ -29,7 +29,7 @@ extension VehicleSite {
         }
     }
 
-    /// Of a dealer's form only the tags count.
+    /// From a dealer's form only the tags count.
     private static func tagging(_ form: VehicleForm, _ fields: Fields) throws -> VehicleForm {
         var kept = VehicleForm(
             isCar: form.isCar, vehicle: form.vehicle, basedOn: form.basedOn, known: form.known, fleets: [], models: [],

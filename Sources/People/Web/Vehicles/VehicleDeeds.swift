@@ -5,17 +5,17 @@ internal import Postgres
 internal import Presentation
 internal import Reports
 
-/// What people do with a machine on its page: they ask for a download now, and record services.
+/// Actions on a machine's page: request a download now, record a service.
 struct VehicleDeeds {
     static let services = ["Regular service", "Repair", "Inspection", "Other"]
     private static let requestsMax: Int64 = 5
-    /// So long a gateway may take.
+    /// The time that a gateway may take.
     static let patienceMs: Int64 = 30_000
 
     let vehicle: String
     let caller: PageCaller
     let nowMs: Int64
-    /// Of its latest reading; nil: it has not told.
+    /// By its latest reading; nil: it reported none.
     let engineHours: String?
 
     let asked: [Asked]

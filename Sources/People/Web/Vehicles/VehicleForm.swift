@@ -4,7 +4,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// The form of a vehicle: what stands in it, and what is registered when it is sent.
+/// The form of a vehicle: its present values, and the registration that it makes.
 struct VehicleForm {
     struct Fault: Error { let text: String }
 
@@ -22,7 +22,7 @@ struct VehicleForm {
     let fleets: [VehicleKeeper.KeptFleet]
     let models: [ModelFiles.Listed]
     let caller: PageCaller
-    /// What stands in the fields, by their names.
+    /// The values of the fields, by name.
     var typed: [String: String]
     var chosen: Set<String>
     /// Whether a box or an adapter may be at this host and port, as far as it can be told from what is typed.
@@ -41,8 +41,8 @@ struct VehicleForm {
         if vehicle.isEmpty, isCar, !VehicleForm.mayChooseOwner(caller) { typed["owner"] = caller.account }
     }
 
-    /// What was sent stands in it again.
-    mutating func take(_ fields: Fields) {
+    /// Fills the form with what was sent.
+    mutating func fill(from fields: Fields) {
         for name in VehicleForm.names { typed[name] = fields[name] ?? "" }
         chosen = Set(fields.all("fleet"))
     }
@@ -135,7 +135,7 @@ struct VehicleForm {
             throw Fault(text: "The certificate must be the 64 hexadecimal digits of its SHA-256.")
         }
         let host = String(text[..<colon])
-        // What stands there already is the gateway's to judge, which looks at each address when it connects.
+        // An unchanged address is not checked again here: the gateway checks each address when it connects.
         let isKnown = known.address?.host == host && known.address?.port == port
         guard isKnown || mayBeAt(host, port) else {
             throw Fault(
@@ -172,7 +172,7 @@ struct VehicleForm {
 
     private func tankMl(_ known: Int32?) throws(Fault) -> Int32? {
         let isUS = caller.units == "us"
-        // As it was shown, so that reading and sending it changes nothing by rounding.
+        // As shown, so that rounding changes nothing when it is sent back unchanged.
         if let known, typed["tank"] == VehicleForm.tank(known, isUS: isUS) { return known }
         guard let value = try number("tank", "The tank", decimals: 3, 1...2_000_000) else { return nil }
         return isUS ? Int32((Double(value) * VehicleForm.gallonL).rounded()) : value

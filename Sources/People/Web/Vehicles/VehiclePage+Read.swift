@@ -4,13 +4,13 @@ internal import Postgres
 internal import Reports
 internal import Trips
 
-/// What a vehicle's page shows, as it was read.
+/// Reads the content of a vehicle's page.
 extension VehiclePage {
     private static let rowsMax: Int64 = 20
     /// A chart has about this many points.
     private static let points: Int64 = 300
 
-    /// What is registered under an id.
+    /// The registration of an id.
     struct About {
         let kind, vehicle: String
         let name, model, make: String?
@@ -18,7 +18,7 @@ extension VehiclePage {
         let isDisabled: Bool
         /// Nil: something judges it.
         let notMonitored: NotMonitored?
-        /// It has said something, whoever may see what.
+        /// True when it has ever reported, whoever may see what.
         let hasReported: Bool
 
         init(_ row: Row) throws {

@@ -14,9 +14,9 @@ struct VehiclePage {
     let days: Int
     let alerts: [OpenAlert]
     let story: Story
-    /// What trouble codes mean; nil: it cannot be said.
+    /// Meanings of trouble codes; nil: not available.
     var meanings: TroubleCodeMeanings?
-    /// What was before is its owner's alone; nil: all is shown.
+    /// Older data belongs to the previous owner alone; nil: all is shown.
     var seenSinceMs: Int64?
 
     /// - Parameters:

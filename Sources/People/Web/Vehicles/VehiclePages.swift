@@ -9,7 +9,7 @@ internal import Storage
 internal import Telemetry
 
 extension FleetSite {
-    /// Who reads debug logs.
+    /// The roles that read debug logs.
     static let developers: Set<Role> = [.developer, .operator, .administrator]
 
     func addVehiclePages(to router: inout Router) {
@@ -91,7 +91,7 @@ extension FleetSite {
         }
     }
 
-    /// Who once drove a car, or sees a machine as an analyst does, would be led to a page that refuses them.
+    /// A former driver, or an analyst, would be led to a page that refuses them.
     private func mayChange(_ about: VehiclePage.About, _ caller: PageCaller, _ connection: Connection) throws -> Bool {
         try !caller.roles.isDisjoint(with: VehicleSite.changers)
             && VehicleKeeper.mayTag(about.vehicle, kind: about.kind, on: connection)
@@ -108,7 +108,7 @@ extension FleetSite {
         return Decimal.scaled(hours, decimals: 1).map { Decimal.text($0, decimals: 1) }
     }
 
-    /// Somebody has just added it, and no worker has read it yet.
+    /// Just added, and not yet read by a worker.
     private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
         guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
             !caller.roles.isDisjoint(with: VehicleSite.adders),
@@ -153,7 +153,7 @@ extension FleetSite {
     private typealias Say =
         @Sendable (VehicleID, Fields, PageCaller, ServiceHours?) throws(VehicleDeeds.Fault) -> Action
 
-    /// What somebody does with a machine that they see goes on the log.
+    /// Puts an action on a visible machine on the log.
     private func deed(
         _ request: Request, _ deed: WriteAccess.Deed, said: String, _ say: @escaping Say
     ) -> Response {

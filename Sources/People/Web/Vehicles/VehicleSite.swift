@@ -7,8 +7,7 @@ package import Reports
 internal import Storage
 internal import Telemetry
 
-/// Pages in which vehicles are added and changed, and what people do with one. What they say goes on the log as records, like the
-/// words of `drover vehicle`.
+/// Pages that add and change vehicles, and actions on one. Everything goes on the log as records, like the words of `drover vehicle`.
 package struct VehicleSite: Sendable {
     static let adders: Set<Role> = [.farmer, .driver, .fleetManager, .administrator]
     static let changers: Set<Role> = [.farmer, .dealer, .driver, .fleetManager, .administrator]
@@ -78,7 +77,7 @@ package struct VehicleSite: Sendable {
         }
     }
 
-    /// What is to be pushed once the transaction is committed, or what to answer at once.
+    /// A record to push after the transaction is committed, or a response to send at once.
     enum Step {
         case push(Action, isCar: Bool, said: String)
         case answer(Response)
@@ -87,7 +86,7 @@ package struct VehicleSite: Sendable {
     static let notYours = Response.problem(
         404, type: "not-found", detail: "There is no such vehicle that is yours to change.")
 
-    /// What is asked of who may is kept with it: `Door.saying`.
+    /// The permission is checked in the same transaction: `Door.saying`.
     private func register(
         _ request: Request, for roles: Set<Role>,
         _ body: (PageCaller, Fields, Connection) throws -> Step
@@ -186,7 +185,7 @@ package struct VehicleSite: Sendable {
             fleets: try VehicleKeeper.fleets(holding: vehicle, isCar: isCar, on: connection), models: models.listed(),
             caller: caller)
         form.mayBeAt = mayBeAt
-        if let fields { form.take(fields) }
+        if let fields { form.fill(from: fields) }
         return form
     }
 

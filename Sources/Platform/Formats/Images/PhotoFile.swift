@@ -1,11 +1,11 @@
-/// A photo whose content says that it is one, without what cameras write beside the picture: where it was taken above all.
+/// A photo, verified by its content and stripped of metadata: above all of the place where it was taken.
 public struct PhotoFile: Equatable, Sendable {
     public enum Fault: Error, Equatable, CustomStringConvertible {
         case unknown
         case tooLarge(bytes: Int)
         /// Cut off, or not built as its kind is.
         case broken(kind: String)
-        /// By its headers; nothing was unpacked.
+        /// By its headers; nothing was decoded.
         case tooManyPixels(width: Int, height: Int)
 
         public var description: String {
@@ -23,7 +23,7 @@ public struct PhotoFile: Equatable, Sendable {
 
     public let mediaType: String
     public let content: [UInt8]
-    /// What stood behind the end of the picture, and is left out.
+    /// Bytes that followed the end of the picture and were dropped.
     public let trailing: [UInt8]
 
     /// - Throws: `Fault`; what is kept holds the picture, its colours and how it is turned.
@@ -54,7 +54,7 @@ enum JPEGFile {
                 at += 1
                 continue
             }
-            // What follows the end of the picture (previews, films) is left behind.
+            // Data after the end of the picture (previews, films) is dropped.
             if marker == 0xD9 { break }
             guard at + 3 < bytes.count, marker >= 0xC0, !(0xD0...0xD8).contains(marker) else {
                 throw .broken(kind: "JPEG")
@@ -80,7 +80,7 @@ enum JPEGFile {
         return (out + [0xFF, 0xD9], Array(bytes[(at + 2)...]))
     }
 
-    /// Where the next marker that is no restart begins.
+    /// The next marker that is not a restart.
     private static func scanEnd(_ bytes: [UInt8], from start: Int) -> Int {
         var at = start
         while at + 1 < bytes.count {

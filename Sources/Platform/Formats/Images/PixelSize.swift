@@ -1,4 +1,4 @@
-/// How large a picture is once it is unpacked, as its headers say it before anybody does so: few kilobytes may be gigabytes of one colour.
+/// The dimensions of a picture by its headers, before anything is decoded: few kilobytes may be gigabytes of one colour.
 struct PixelSize: Equatable {
     let width, height: Int
 

@@ -1,5 +1,5 @@
-/// Reads one JSON object whose values are plain: texts, numbers, true, false and null (RFC 8259). For what people hand
-/// in as a whole and must be told about key by key; records go through `JSONScanner`.
+/// Parses one JSON object of plain values: texts, numbers, true, false and null (RFC 8259). For people's submissions, with an error per
+/// key; records go through `JSONScanner`.
 public enum FlatJSON {
     public enum Fault: Error, Equatable, CustomStringConvertible {
         case tooLarge(bytes: Int, most: Int)

@@ -2,7 +2,7 @@
 /// keep the others out.
 public enum JSONItems {
     public enum Fault: Error, Equatable, CustomStringConvertible {
-        /// Not one object, or an array that does not end.
+        /// Neither one object nor a complete array.
         case notItems
         case tooMany(most: Int)
 

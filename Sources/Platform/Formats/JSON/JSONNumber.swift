@@ -1,7 +1,7 @@
-/// Numbers from outside that are kept as they are written, also under names that nobody knows yet. JSON bounds none of them;
-/// a reader that meets one it cannot hold fails with all that it reads beside it, so they are refused where they come in.
+/// Numbers from outside that are kept as written, also under unknown names. JSON bounds none of them, and a reader that meets one too
+/// large fails with everything beside it, so they are refused at the entrance.
 public enum JSONNumber {
-    /// As a message says it of a number.
+    /// For messages about numbers.
     static let rule =
         "of more than \(bytesMax) signs, or beyond what a double holds (2.2e-308 to 1.8e308, exponents up to \(exponentMax))"
     static let bytesMax = 400
@@ -17,7 +17,7 @@ public enum JSONNumber {
         return value.isNormal || !digits.contains { (0x31...0x39).contains($0) }
     }
 
-    /// What stands before the exponent, and the exponent: 0 when there is none, nil for one of many digits.
+    /// The mantissa, and the exponent: 0 when there is none, nil when it has too many digits.
     private static func parts(_ text: String) -> (Substring.UTF8View, Int?) {
         guard let sign = text.utf8.firstIndex(where: { $0 == UInt8(ascii: "e") || $0 == UInt8(ascii: "E") }) else {
             return (text[...].utf8, 0)

@@ -37,7 +37,7 @@ extension XMLRPC {
         return "<value>\(inner)</value>"
     }
 
-    /// What XML 1.0 has no sign for (2.2) becomes the replacement character.
+    /// Characters that XML 1.0 does not allow (2.2) become the replacement character.
     public static func escaped(_ text: String) -> String {
         var out = ""
         for scalar in text.unicodeScalars {

@@ -40,7 +40,7 @@ public enum XMLRPC {
     package static let elementsMax = 200_000
     package static let methodBytesMax = 100
 
-    /// What stands in front of a call: who calls is asked before the rest is read.
+    /// The beginning of a call, read first to authorize the caller.
     public struct Opening: Equatable, Sendable {
         public let method: String
         /// The first parameter, if that is a text: where sessions and tokens stand.
@@ -205,7 +205,7 @@ public enum Base64 {
                 out.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
             }
         }
-        // What is left over of the last group is padding and nothing else.
+        // Only padding may follow in the last group.
         return count < 6 && padding == (3 - out.count % 3) % 3 ? out : nil
     }
 

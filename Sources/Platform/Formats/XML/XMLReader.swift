@@ -30,8 +30,7 @@ package enum XMLReader {
         try parsed(file, bytesMax, ElementBuilder(depthMax, elementsMax))
     }
 
-    /// The document as far as it was read when an element of that name ended, or when there were so many elements: for who must know
-    /// what stands in front before the rest is worth reading.
+    /// The document up to the end of an element of that name, or up to so many elements: for callers that must see the beginning first.
     package static func opening(
         of file: [UInt8], bytesMax: Int, until name: String, elementsMax: Int
     ) throws(XMLFault) -> XMLElement {
@@ -67,8 +66,8 @@ package enum XMLReader {
         return root
     }
 
-    /// Where `<?x?>` stands. FoundationXML (Swift 6.3) makes text of the content that libxml2 does not give there, and the process ends;
-    /// `<?x ?>` is well. To be removed when `XMLParser` takes such a document.
+    /// The position of `<?x?>`. FoundationXML (Swift 6.3) makes text of the content that libxml2 does not give there, and the process
+    /// ends; `<?x ?>` is well. To be removed when `XMLParser` takes such a document.
     private static func emptyInstruction(_ file: [UInt8]) -> Int? {
         var at = 0
         while at + 1 < file.count {
@@ -117,7 +116,7 @@ package enum XMLReader {
         private let depthMax, elementsMax: Int
         private let lastName: String?
         private var elements = 0
-        /// What was asked for is here, the rest was not read.
+        /// True when reading stopped early because the value was found.
         private(set) var isCut = false
 
         init(_ depthMax: Int, _ elementsMax: Int, until lastName: String? = nil) {

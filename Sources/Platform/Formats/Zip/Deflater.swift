@@ -18,8 +18,8 @@ final class Deflater {
         unsafe stream.deallocate()
     }
 
-    /// What comes out for these bytes; with `isLast` all that is left.
-    func take(_ bytes: [UInt8], isLast: Bool) -> [UInt8] {
+    /// The compressed output so far; with `isLast` also everything that is still buffered.
+    func compress(_ bytes: [UInt8], isLast: Bool) -> [UInt8] {
         var (out, isMore): ([UInt8], Bool) = ([], true)
         unsafe bytes.withUnsafeBufferPointer { input in
             // zlib does not write to its input.

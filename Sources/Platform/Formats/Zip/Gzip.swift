@@ -1,13 +1,13 @@
 internal import CZlib
 
-/// Packs what is sent often and never changes (RFC 1952). Answers that hold what somebody said are not packed: their length
-/// would tell of secrets beside it (CVE-2013-3587).
+/// Packs static responses (RFC 1952). Responses that repeat a request's content are not packed: their length would reveal secrets beside
+/// it (CVE-2013-3587).
 public enum Gzip {
     public static func pack(_ bytes: [UInt8]) -> [UInt8] {
         var stream = unsafe z_stream()
         guard unsafe drover_gzip_begin(&stream) == Z_OK else { preconditionFailure("no memory to compress with") }
         defer { unsafe deflateEnd(&stream) }
-        // With room for all of it, one call does it.
+        // With room for everything one call is enough.
         let most = unsafe Int(deflateBound(&stream, UInt(bytes.count)))
         return unsafe bytes.withUnsafeBufferPointer { input in
             unsafe [UInt8](unsafeUninitializedCapacity: most) { output, count in

@@ -49,12 +49,12 @@ public struct ZipWriter {
         guard !bytes.isEmpty, let deflater = open?.deflater else { return }
         open!.entry.sum = CRC32.sum(open!.entry.sum, bytes)
         open!.entry.bytes += UInt64(bytes.count)
-        try putPacked(deflater.take(bytes, isLast: false))
+        try putPacked(deflater.compress(bytes, isLast: false))
     }
 
     public mutating func end() throws {
         guard let deflater = open?.deflater else { preconditionFailure("no entry is open") }
-        try putPacked(deflater.take([], isLast: true))
+        try putPacked(deflater.compress([], isLast: true))
         let entry = open!.entry
         open = nil
         var tail = Fields()
@@ -133,7 +133,7 @@ public struct ZipWriter {
             }
         }
 
-        /// What an entry's head and its place in the directory have in common, to the check sum.
+        /// The fields that an entry's header and its directory record share, up to the checksum.
         mutating func addCommon(sum: UInt32 = 0) {
             for field in [version, flags, deflated, time, date] { add(field) }
             add(sum)

@@ -23,7 +23,7 @@ extension Roles {
             try Roles.withTicks(settings, of: "serve", log: Roles.log) { _ in
                 repeat {
                     loop.turned()
-                    let isReload = ReloadFlag.take()
+                    let isReload = ReloadFlag.consume()
                     if isReload { page.renewCertificates() }
                     watch?.look(isReload: isReload)
                 } while !StopFlag.wait(timeoutMs: 200)

@@ -30,7 +30,7 @@ extension Command {
             case ("put", true): return try putFleet(fleet, arguments)
             case ("remove", true): return try removeFleet(fleet, arguments)
             case ("add", false): return try addVehicles(rest, fleet, arguments)
-            case ("take", false): return try takeVehicles(rest, fleet, arguments)
+            case ("take", false): return try removeVehicles(rest, fleet, arguments)
             case ("join", false): return try join(rest, fleet, arguments)
             case ("leave", false): return try leave(rest, fleet, arguments)
             default: throw UsageError("say `list`, `put`, `remove`, `add`, `take`, `join` or `leave`, and for whom")
@@ -101,7 +101,8 @@ extension Command {
         return .done
     }
 
-    private static func takeVehicles(_ vehicles: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode {
+    private static func removeVehicles(_ vehicles: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode
+    {
         let (kind, connection) = (try kind(arguments), try asOwner(arguments).connection)
         try connection.transaction {
             for vehicle in vehicles

@@ -123,7 +123,7 @@ private struct DispatchTrial: Sendable {
                 case .waits, .dropped: break
                 }
             case .record(let record):
-                day.take(record, offset: pushed.offset, atMs: pushed.pushedMs >= 0 ? pushed.pushedMs : record.ts)
+                day.accept(record, offset: pushed.offset, atMs: pushed.pushedMs >= 0 ? pushed.pushedMs : record.ts)
             case nil: break
             }
         }

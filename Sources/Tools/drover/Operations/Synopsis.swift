@@ -18,7 +18,7 @@ struct Synopsis {
 
         var text: String { (literals + placeholders).joined(separator: " ") }
 
-        func takes(_ words: [String]) -> Bool {
+        func matches(_ words: [String]) -> Bool {
             guard words.starts(with: literals) else { return false }
             let count = words.count - literals.count
             return count >= least && most.map { count <= $0 } ?? true
@@ -38,7 +38,7 @@ struct Synopsis {
     /// - Throws: `UsageError`, before the command has touched anything.
     func check(_ arguments: Arguments) throws {
         let words = arguments.operands
-        let taken = forms.filter { $0.takes(words) }
+        let taken = forms.filter { $0.matches(words) }
         guard let form = taken.max(by: { $0.literals.count < $1.literals.count }) else {
             throw UsageError(fault(words))
         }
@@ -107,12 +107,12 @@ struct Synopsis {
         for word in split(text, at: " ") {
             defer { isValue = valued.contains(word) }
             if isValue || word.hasPrefix("-") || word.hasPrefix("[-") || word == "[options]" { continue }
-            take(word, &form)
+            read(word, &form)
         }
         return form
     }
 
-    private static func take(_ word: String, _ form: inout Form) {
+    private static func read(_ word: String, _ form: inout Form) {
         switch word.first {
         case "[": allow(split(String(word.dropFirst().dropLast()), at: " "), as: word, &form)
         // Of one in brackets the others are options.

@@ -38,9 +38,9 @@ extension Command {
         if let account = arguments.text("--account"), account != "none" { try require(account, on: reader) }
         try push.settle(vehicle)
         var registration = try known(vehicle, isCar: isCar, on: reader)
-        try take(arguments, into: &registration)
+        try read(arguments, into: &registration)
         if var car = registration.car {
-            try take(arguments, into: &car)
+            try read(arguments, into: &car)
             registration.car = car
         }
         try push.push(ActionPush.action(arguments, vehicle: vehicle, kind: .registration(registration)))
@@ -77,7 +77,7 @@ extension Command {
                 + "gateway.plain_tcp_cidrs if the box knows no TLS", level: .warning)
     }
 
-    private static func take(_ arguments: Arguments, into registration: inout Action.Registration) throws {
+    private static func read(_ arguments: Arguments, into registration: inout Action.Registration) throws {
         if let name = arguments.text("--name") { registration.name = name.isEmpty ? nil : name }
         if let model = arguments.text("--model") { registration.model = model.isEmpty ? nil : model }
         if let tags = arguments.text("--tags") { registration.tags = tags.split(separator: ",").map(String.init) }
@@ -103,7 +103,7 @@ extension Command {
         return Action.Address(host: host, port: port, certificateSHA256: certificate)
     }
 
-    private static func take(_ arguments: Arguments, into car: inout Action.Car) throws {
+    private static func read(_ arguments: Arguments, into car: inout Action.Car) throws {
         if let vin = arguments.text("--vin") {
             car.vin = vin == "none" ? nil : vin.uppercased()
             // ISO 3779: no I, O and Q, which look like 1 and 0.
