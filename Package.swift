@@ -103,6 +103,7 @@ let package = Package(
             "Domain/Backtesting",
             ["Basics", "Formats", "Settings", "Fleet", "Codecs", "Alerts", "Routing", "Pipeline"], .warm),
         target("Domain/Presentation", ["Basics", "Fleet", "Alerts"], .warm),
+        target("Domain/Notifications", ["Basics", "Formats", "Crypto", "Fleet", "Alerts", "Presentation"], .warm),
 
         // Stream: from the topics to the tables.
         target(
@@ -112,7 +113,7 @@ let package = Package(
             "Stream/Storage",
             [
                 "Basics", "Formats", "Crypto", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Routing",
-                "Surveys", "Pipeline",
+                "Surveys", "Notifications", "Pipeline",
             ], .hot),
         target(
             "Stream/Worker",
@@ -135,7 +136,7 @@ let package = Package(
             "Edges/Delivery",
             [
                 "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "Clients",
-                "Fleet", "Codecs", "Alerts", "Surveys", "Presentation", "Storage", "COpenSSL",
+                "Fleet", "Codecs", "Alerts", "Surveys", "Presentation", "Notifications", "Storage", "COpenSSL",
             ], .cold),
 
         // People: what people and programs see.
@@ -150,8 +151,8 @@ let package = Package(
             "People/Web",
             [
                 "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Postgres", "HTTPServer", "Clients", "Fleet",
-                "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation", "Ingest",
-                "Storage", "ExternalServices", "Gateways", "Tiles", "Reports",
+                "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation",
+                "Notifications", "Ingest", "Storage", "ExternalServices", "Gateways", "Tiles", "Reports",
             ], .cold, exclude: ["Assets"]),
 
         // Tools: the command and what it starts.
@@ -230,7 +231,8 @@ let package = Package(
             ["Basics", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Pipeline", "Storage", "SimKit"]),
         tests("ExternalServicesTests", ["Basics", "Telemetry", "Fleet", "Codecs", "ExternalServices", "SimKit"]),
         tests("GatewaysTests", ["Sockets", "Fleet", "Codecs", "Gateways", "SimKit"]),
-        tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery", "SimKit"]),
+        tests("NotificationsTests", ["Fleet", "Alerts", "Notifications", "SimKit"]),
+        tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery"]),
         tests("TilesTests", ["Tiles"]),
         tests("ReportsTests", ["Postgres", "Fleet", "Alerts", "Presentation", "Reports"]),
         tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators"]),

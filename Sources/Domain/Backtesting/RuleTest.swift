@@ -162,7 +162,7 @@ package struct RuleTest: Sendable {
         func time(_ ms: Int64?) -> String { ms.map { TrialTime.text($0, from: startMs) } ?? "none" }
         return [
             "opened": time(episode.openedMs), "resolved": time(episode.resolvedMs),
-            "state": alert.isWithdrawn ? "withdrawn" : episode.state.rawValue, "severity": episode.severity.rawValue,
+            "state": alert.state.rawValue, "severity": episode.severity.rawValue,
             "test": episode.test.rawValue, "since": time(episode.sinceMs), "opening": number(episode.openingValue),
             "worst": number(episode.worstValue), "worst_at": time(episode.worstMs),
             "threshold": number(episode.threshold), "recommended": number(episode.recommended),

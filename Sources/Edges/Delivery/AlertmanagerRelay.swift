@@ -1,9 +1,11 @@
+internal import Alerts
 internal import Basics
 internal import Clients
 internal import Codecs
 internal import Fleet
 internal import Formats
 internal import Postgres
+internal import Notifications
 internal import Storage
 package import Telemetry
 internal import Threads
@@ -101,15 +103,16 @@ package final class AlertmanagerRelay {
             (
                 "labels",
                 texts([
-                    ("alertname", alert.parameter), ("vehicle", alert.vehicle), ("kind", alert.kind),
-                    ("model", alert.model), ("severity", alert.severity), ("dealer", dealers), ("service", "drover"),
+                    ("alertname", alert.parameter), ("vehicle", alert.vehicle), ("kind", alert.kind.rawValue),
+                    ("model", alert.model), ("severity", alert.severity.rawValue), ("dealer", dealers),
+                    ("service", "drover"),
                 ])
             ),
             (
                 "annotations",
                 texts([
                     ("alert", alert.id), ("vehicle_name", alert.vehicleName), ("worst", number(alert.worstValue)),
-                    ("rule", number(alert.threshold).map { "\(alert.test) \($0)" }), ("advice", alert.advice),
+                    ("rule", number(alert.threshold).map { "\(alert.test.rawValue) \($0)" }), ("advice", alert.advice),
                     ("acknowledged_by", alert.acknowledgedBy),
                 ])
             ),

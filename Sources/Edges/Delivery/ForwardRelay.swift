@@ -141,8 +141,7 @@ package final class ForwardRelay {
     private func later(
         _ forward: WaitingForward, waitMs: Int64?, _ status: Int?, _ reason: String, _ connection: Connection
     ) throws -> Step {
-        let ms = min(
-            ForwardRelay.putOffMs.lowerBound << Int64(min(forward.tries, 20)), ForwardRelay.putOffMs.upperBound)
+        let ms = BackOff.ms(afterTries: forward.tries, within: ForwardRelay.putOffMs)
         try ForwardStore.putOff(forward, byMs: max(ms, waitMs ?? 0), status: status, answer: reason, on: connection)
         if let waitMs { try ForwardStore.pause(ms: waitMs, on: connection) }
         metrics.putOff.add()

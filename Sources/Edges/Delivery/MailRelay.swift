@@ -1,6 +1,7 @@
 package import Clients
 package import Crypto
 internal import Fleet
+internal import Notifications
 internal import Postgres
 internal import Storage
 package import Telemetry
@@ -98,7 +99,7 @@ package final class MailRelay {
         switch client.send(from: settings.from, to: mail.recipient, message: bytes) {
         case .taken:
             try MailStore.delete(mail.id, on: connection)
-            try NoticeStore.settle(mail.id, as: "sent", answer: "taken by the mail server", on: connection)
+            try NoticeStore.settle(mail.id, as: .sent, answer: "taken by the mail server", on: connection)
             metrics.sent.add()
         case .refused(let reason): try giveUp(mail, reason, connection)
         case .later(let reason): try putOff(mail, reason, connection)
@@ -116,16 +117,16 @@ package final class MailRelay {
 
     private func giveUp(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {
         try MailStore.giveUp(mail.id, reason: reason, on: connection)
-        try NoticeStore.settle(mail.id, as: "refused", answer: reason, on: connection)
+        try NoticeStore.settle(mail.id, as: .refused, answer: reason, on: connection)
         metrics.refused.add()
         log.error(
             "a mail was given up; it stays in drover.mail for a week", ["mail_id": "\(mail.id)", "reason": "\(reason)"])
     }
 
     private func putOff(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {
-        let ms = min(MailRelay.putOffMs.lowerBound << Int64(min(mail.tries, 20)), MailRelay.putOffMs.upperBound)
+        let ms = BackOff.ms(afterTries: mail.tries, within: MailRelay.putOffMs)
         try MailStore.putOff(mail.id, byMs: ms, on: connection)
-        try NoticeStore.settle(mail.id, as: "waiting", answer: reason, waitMs: ms, on: connection)
+        try NoticeStore.settle(mail.id, as: .waiting, answer: reason, waitMs: ms, on: connection)
         metrics.putOff.add()
         log.warning(
             "a mail was put off",

@@ -52,7 +52,7 @@ extension RecordWriter {
             (episode.parameter.isOfCars ? "account" : "model", .text(episode.model)),
             ("parameter", .text(episode.name)), ("unit", .text(episode.unit)),
             ("severity", .text(episode.severity.rawValue)),
-            ("state", .text(alert.isWithdrawn ? "withdrawn" : episode.state.rawValue)),
+            ("state", .text(alert.state.rawValue)),
             ("test", .text(episode.test.rawValue)), ("threshold", number(episode.threshold)),
             ("since_ts", .integer(episode.sinceMs)), ("opened_ts", .integer(episode.openedMs)),
             ("opening_value", number(episode.openingValue)), ("worst_value", number(episode.worstValue)),

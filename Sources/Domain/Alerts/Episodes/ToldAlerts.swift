@@ -18,6 +18,8 @@ public struct ToldAlert: Equatable, Sendable {
     /// When the record that made the last correction was pushed.
     public var revisedMs: Int64?
 
+    public var state: AlertState { isWithdrawn ? .withdrawn : AlertState(episode.state) }
+
     public init(
         id: String, firstOpenedMs: Int64, toldMs: Int64? = nil, resolvedToldMs: Int64? = nil, episode: Episode,
         isWithdrawn: Bool = false, revision: Int32 = 0, revisedMs: Int64? = nil

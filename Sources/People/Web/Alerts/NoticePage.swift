@@ -1,6 +1,8 @@
+internal import Alerts
 internal import Clients
 internal import Crypto
 internal import Fleet
+internal import Notifications
 internal import Presentation
 internal import Reports
 internal import Storage
@@ -57,14 +59,15 @@ struct NoticePage {
         let manners = [("at_once", "at once"), ("daily", "in one message a day"), ("never", "never")].map {
             (value: $0.0, text: $0.1)
         }
-        func severity(_ name: String, _ label: String) -> [FormPage.Field] {
-            [
-                .choice("\(name)_manner", "\(label) alerts", manners, form.manners[name] ?? "")
+        func fields(_ severity: Episode.Severity, _ label: String) -> [FormPage.Field] {
+            let (name, channels) = (severity.rawValue, form.channels[severity] ?? [])
+            return [
+                .choice("\(name)_manner", "\(label) alerts", manners, form.manners[severity] ?? "")
             ]
                 + (ways.isEmpty
                     // What was chosen, or is the standard, stays for the day when there is a way.
-                    ? (form.channels[name] ?? []).sorted().map { .hidden("\(name)_channel", $0) }
-                    : [.boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? [])])
+                    ? channels.sorted().map { .hidden("\(name)_channel", $0) }
+                    : [.boxes("\(name)_channel", "\(label) alerts by", ways, channels)])
         }
         func flag(_ name: String, _ legend: String, _ text: String, _ isOn: Bool) -> FormPage.Field {
             .boxes(name, legend, [(value: "1", text: text)], isOn ? ["1"] : [])
@@ -77,8 +80,8 @@ struct NoticePage {
         if caller.roles.contains(.developer) {
             flags.append(flag("made_machines", "Machines that I made", "tell me of their alerts", form.hasMadeMachines))
         }
-        let fields: [FormPage.Field] =
-            [mark] + severity("critical", "Critical") + severity("warning", "Other")
+        let all: [FormPage.Field] =
+            [mark] + fields(.critical, "Critical") + fields(.warning, "Other")
             + [
                 .optional("daily", "Time of the daily message", form.daily, "off"),
                 .optional("quiet_from", "Quiet from (like 22:00; empty: no quiet hours)", form.quietFrom, "off"),
@@ -99,7 +102,7 @@ struct NoticePage {
             <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
             \(caller.clock.zone), units \(caller.units): both are on <a href="/account">your account</a>.</p>
 
-            """ + FormPage.form("/notices", fields, "Save")
+            """ + FormPage.form("/notices", all, "Save")
     }
 
     private var stepsForm: HTML {
@@ -163,13 +166,16 @@ struct NoticePage {
             ]
         let rows: [[HTML?]] = told.map { one in
             let state =
-                one.state == "not_told"
-                ? "not told" : one.state == "waiting" ? "waits until \(caller.clock.minute(one.dueMs))" : "told"
+                switch one.state {
+                case .notTold: "not told"
+                case .waiting: "waits until \(caller.clock.minute(one.dueMs))"
+                case .told: "told"
+                }
             let alert: HTML =
                 "<a href=\"/alerts/\(encoded: one.alert)\">\(one.vehicle): \(one.parameter)</a>"
             return (isAll ? [.text(one.account)] : []) + [
-                .text(caller.clock.minute(one.decidedMs)), alert, .text(one.occasion), .text(state),
-                "\(one.reason) (\(one.relation))", .text(one.messages.joined(separator: "; ")),
+                .text(caller.clock.minute(one.decidedMs)), alert, .text(one.occasion.rawValue), .text(state),
+                "\(one.reason) (\(one.relation.rawValue))", .text(one.messages.joined(separator: "; ")),
             ]
         }
         return "<h2>\(isAll ? "What everybody was told" : "What you were told")</h2>\n"

@@ -2,6 +2,7 @@ package import Alerts
 internal import Codecs
 internal import Fleet
 package import Formats
+package import Notifications
 package import Postgres
 
 /// A record that leaves the database for a topic. At least once: `recordID` tells repeats, as the Kafka header `id` and
@@ -31,7 +32,7 @@ extension OutboxRecord {
         let episode = transition.alert.episode
         if episode.parameter.isOfCars { account = episode.model }
         notice = NoticeEvent(
-            alert: transition.alert.id, transition: transition.kind.rawValue, toldMs: transition.pushedMs)
+            alert: transition.alert.id, transition: transition.kind, toldMs: transition.pushedMs)
     }
 }
 
