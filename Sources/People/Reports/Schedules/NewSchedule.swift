@@ -1,4 +1,4 @@
-internal import Alerts
+package import Alerts
 internal import Fleet
 internal import Presentation
 package import Storage
@@ -15,12 +15,12 @@ package struct NewSchedule: Sendable {
     package let of, fleet: String
     package let format: ReportFormat
     /// `metric` or `us`.
-    package let units: String
+    package let units: DriverSettings.Units
     package let cron, zone: String
 
     /// Nothing that it takes can fail later on for what was asked.
     package init(
-        report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat, units: String,
+        report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat, units: DriverSettings.Units,
         cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64
     ) throws(Fault) {
         guard of.isEmpty || Report.isID(of, report.of) else {

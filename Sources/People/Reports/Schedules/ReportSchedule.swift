@@ -28,7 +28,7 @@ struct ReportSchedule {
         else { throw Fault(description: "its span or format is none") }
         (self.account, self.report, self.length, self.format) = (account, report, length, format)
         (id, of, fleet, zone) = (stored.id, stored.of, stored.fleet, stored.zone)
-        units = stored.units == "us" ? .us : .metric
+        units = stored.units
         (mailTo, isFiled) = (stored.mailTo, stored.isFiled)
     }
 

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Crypto
 internal import Fleet
 internal import HTTPServer
@@ -137,7 +138,7 @@ enum AccountPages {
                         .optional("last_name", "Last name", holder.lastName, "family-name"),
                         .choice(
                             "units", "Units", [("metric", "metric: km, L, °C"), ("us", "US: mi, gal, °F")],
-                            holder.units),
+                            holder.units.rawValue),
                         .input("zone", "Time zone, like Europe/Berlin", "text", holder.zone, "off"),
                     ], "Save")
                 + "<h2>Password</h2>"

@@ -58,10 +58,10 @@ struct AlertPage {
         let alert = story.alert
         let severity = story.state == "due_soon" ? ("soon", "due soon") : (story.severity, story.severity)
         let state: HTML = "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.replacing("_", with: " "))"
-        let worst: HTML? = alert.shown(alert.worstValue, caller.shownUnits).map {
+        let worst: HTML? = alert.shown(alert.worstValue, caller.units).map {
             "\($0), \(caller.clock.html(alert.worstAtMs))"
         }
-        let recommended = alert.shown(alert.recommended, caller.shownUnits)
+        let recommended = alert.shown(alert.recommended, caller.units)
         let seen: HTML? = story.acknowledgement.map { seen in
             "by \(seen.by), \(caller.clock.html(seen.ms))\(seen.note.map { ": \($0)" })"
         }
@@ -76,7 +76,7 @@ struct AlertPage {
             (
                 "Rule",
                 """
-                \(alert.shownRule(caller.shownUnits)), \(story.ruleSource ?? "its rule set is not on record"), \
+                \(alert.shownRule(caller.units)), \(story.ruleSource ?? "its rule set is not on record"), \
                 version \(story.rulesVersion)\(ruleAddress.map { ". <a href=\"\($0)\">Change this rule</a>" })
                 """
             ),
@@ -109,8 +109,8 @@ struct AlertPage {
 
     private func chart(_ series: [MachineView.Series], _ span: Range<Int64>) -> HTML {
         guard let series = series.first(where: { $0.name == story.parameter }) else { return "" }
-        let unit = ShownValue(0, unit: series.unit, in: caller.shownUnits).unit
-        func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.shownUnits).value }
+        let unit = ShownValue(0, unit: series.unit, in: caller.units).unit
+        func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.units).value }
         let chart = LineChart(
             title: "\(series.name), \(unit)",
             points: series.points.map { LineChart.Point(ms: $0.ms, least: shown($0.least), most: shown($0.most)) },
@@ -128,7 +128,7 @@ struct AlertPage {
             rows: story.readings.map { reading in
                 [
                     .text(reading.what), caller.clock.html(reading.readMs),
-                    .text(story.alert.shown(reading.value, caller.shownUnits) ?? reading.value), .text(reading.id),
+                    .text(story.alert.shown(reading.value, caller.units) ?? reading.value), .text(reading.id),
                     reading.offset.map { "\($0)" },
                 ]
             }, empty: "No reading is behind it: silence is.")

@@ -55,7 +55,7 @@ struct AlertsPage {
                 return [
                     "<span class=\"\(kind)\">\(severity)</span>",
                     "<a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a>",
-                    .text(alert.shown(alert.worstValue, caller.shownUnits)), .text(alert.shownRule(caller.shownUnits)),
+                    .text(alert.shown(alert.worstValue, caller.units)), .text(alert.shownRule(caller.units)),
                     caller.clock.html(alert.openedMs),
                     [seen ?? "not yet", silenced].compactMap { $0 }.joined(separator: "<br>"), .text(alert.advice),
                 ]

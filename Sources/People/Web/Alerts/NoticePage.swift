@@ -100,7 +100,7 @@ struct NoticePage {
         return """
             \(none)
             <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
-            \(caller.clock.zone), units \(caller.units): both are on <a href="/account">your account</a>.</p>
+            \(caller.clock.zone), units \(caller.units.rawValue): both are on <a href="/account">your account</a>.</p>
 
             """ + FormPage.form("/notices", all, "Save")
     }

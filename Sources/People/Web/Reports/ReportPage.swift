@@ -27,7 +27,7 @@ struct ReportPage {
     var html: HTML {
         """
         <h1>Reports</h1>
-        <p class="soft">Days are those of \(caller.clock.zone), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
+        <p class="soft">Days are those of \(caller.clock.zone), figures in \(caller.units == .us ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
         \(form)
         \(result)
         \(found == nil ? list : "")

@@ -132,11 +132,10 @@ struct ReportRequest {
                         + "of them; a zone is a name such as Europe/Berlin."))
         }
         var ask = ReportAsk(span: span)
-        switch given("units") ?? caller.units {
-        case "us": ask.units = .us
-        case "metric": ask.units = .metric
-        default: return .failure(Fault(type: "units", text: "units must be metric or us"))
+        guard let units = given("units").map({ DriverSettings.Units(rawValue: $0) }) ?? caller.units else {
+            return .failure(Fault(type: "units", text: "units must be metric or us"))
         }
+        ask.units = units
         if let of = given("of") {
             guard Report.isID(of, report.of) else {
                 return .failure(Fault(type: report.of.rawValue, text: "This is no \(report.of.rawValue)'s id."))

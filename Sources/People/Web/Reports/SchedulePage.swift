@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Basics
 internal import Fleet
 internal import Presentation
@@ -22,7 +23,7 @@ struct SchedulePage {
 
     var html: HTML {
         """
-        <p class="soft">Times are those of \(caller.clock.zone), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
+        <p class="soft">Times are those of \(caller.clock.zone), figures in \(caller.units == .us ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
         \(schedules.isEmpty ? "<p class=\"empty\">Nothing comes by itself yet.</p>" : schedules.map(section).joined(separator: "\n"))
         <section class="narrow-form" aria-labelledby="another"><h2 id="another">Another one</h2>
         \(form)

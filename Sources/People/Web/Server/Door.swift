@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Crypto
 internal import Fleet
 internal import HTTPServer
@@ -12,7 +13,7 @@ struct PageCaller: Sendable {
     let account: String
     let roles: Set<Role>
     /// `metric` or `us`.
-    let units: String
+    let units: DriverSettings.Units
     let zone: String
     let session: Token
     /// A role asks for a second factor, and none is on: until it is, nothing else is done.

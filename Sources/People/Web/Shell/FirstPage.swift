@@ -75,7 +75,7 @@ struct FirstPage {
         var parts = [tiles(seen.map), alerts(seen.map)]
         if let trips = seen.trips {
             parts += [
-                "<h2>Trips of today</h2>", TripSums(trips.today, caller.shownUnits).tiles,
+                "<h2>Trips of today</h2>", TripSums(trips.today, caller.units).tiles,
                 "<p><a href=\"/trips\">All trips of a day</a>, <a href=\"/fleet\">a day or week beside the one before</a></p>",
                 vehicles,
                 TripTable(trips.last, caller, hasVehicles: true).html(caption: "Last trips", empty: "No trip yet."),

@@ -83,7 +83,6 @@ extension PageCaller {
         return roles.contains(.dealer) ? .dealer : .farmer
     }
 
-    var shownUnits: DriverSettings.Units { units == "us" ? .us : .metric }
 
     /// Times of this account.
     var clock: ZoneClock { ZoneClock(zone: zone) }

@@ -45,7 +45,7 @@ struct ComparePage {
         }
         let choices = trips.map { read -> (String, String) in
             let km = read.figures.distanceKm.flatMap { Double($0) }
-            let shown = km.map { ", \(ShownValue($0, unit: "km", in: caller.shownUnits).text)" } ?? ""
+            let shown = km.map { ", \(ShownValue($0, unit: "km", in: caller.units).text)" } ?? ""
             return (String(read.trip.startMs), "\(caller.clock.minute(read.trip.startMs))\(shown)")
         }
         let tags = Set(trips.compactMap(\.tag)).sorted()
@@ -88,7 +88,7 @@ struct ComparePage {
                 .text("Figure"), .number("Before"), .number("Spread"), .number("Drives"), .number("After"),
                 .number("Spread"), .number("Drives"), .number("Difference"), .number("Margin"), .text("Clear"),
             ],
-            rows: comparison.shown(caller.shownUnits).map { line in
+            rows: comparison.shown(caller.units).map { line in
                 [
                     "\(line.name), \(line.unit)", .text(line.text(line.before?.mean)),
                     .text(line.text(line.before?.standardDeviation)), "\(line.before?.count ?? 0)",

@@ -67,7 +67,7 @@ struct FleetMapPage {
             [position.latitude, position.longitude].map { short(Decimal.text(Int64($0), decimals: 7), 5) ?? "" }
         }
         let speed = vehicle.speedMilliKmh.map { milli -> String in
-            let shown = caller.shownUnits.shown(Int64(milli), unit: "km/h")
+            let shown = caller.units.shown(Int64(milli), unit: "km/h")
             return ", \(short(Decimal.text(shown.value, decimals: 3), 0) ?? "") \(shown.unit)"
         }
         let isStale = vehicle.positionMs.map { nowMs - $0 > VehicleState.silentMs } ?? false

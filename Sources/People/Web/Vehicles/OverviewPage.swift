@@ -46,7 +46,7 @@ struct OverviewPage {
     }
 
     private var figures: HTML {
-        let pairs = zip(TripSums(now, caller.shownUnits).figures, TripSums(before, caller.shownUnits).figures)
+        let pairs = zip(TripSums(now, caller.units).figures, TripSums(before, caller.units).figures)
         return HTML.table(
             caption: "Figures",
             headers: [
@@ -67,12 +67,12 @@ struct OverviewPage {
 
     private var byDay: HTML {
         let days = (0..<7).map { first.moved(by: Int64($0)) }
-        let names = TripSums([], caller.shownUnits).figures.map(\.name)
+        let names = TripSums([], caller.units).figures.map(\.name)
         return HTML.table(
             caption: "Day by day", headers: [.word("Day")] + names.map { .number($0) },
             rows: days.map { day in
                 let span = day.span(days: 1)
-                let sums = TripSums(now.filter { span.contains($0.trip.startMs) }, caller.shownUnits)
+                let sums = TripSums(now.filter { span.contains($0.trip.startMs) }, caller.units)
                 return ["<a href=\"/trips?date=\(day.text)\">\(day.text)</a>"] + sums.figures.map { .text($0.text) }
             }, empty: "")
     }

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 internal import Presentation
 internal import Reports
@@ -50,7 +51,7 @@ extension VehicleForm {
             field("name", "Name"), field("make", "Maker"), field("model", "Model, as its maker calls it"),
             field("year", "Model year"), field("vin", "VIN: its 17 letters and digits"),
             .choice("fuel", "Fuel", fuels, value("fuel")),
-            field("tank", caller.units == "us" ? "Tank, US gallons" : "Tank, litres"),
+            field("tank", caller.units == .us ? "Tank, US gallons" : "Tank, litres"),
             field("displacement", "Engine displacement, cubic centimetres"),
             field("efficiency", "Volumetric efficiency of the engine, percent"),
         ] + connection("adapter") + owner

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Basics
 internal import Fleet
 internal import Presentation
@@ -37,7 +38,7 @@ struct VehicleForm {
         chosen = Set(fleets.filter(\.holds).map(\.fleet))
         // A vehicle that is added goes into the fleet there is.
         if vehicle.isEmpty, fleets.count == 1 { chosen = [fleets[0].fleet] }
-        typed = VehicleForm.shown(known, isUS: caller.units == "us")
+        typed = VehicleForm.shown(known, isUS: caller.units == .us)
         if vehicle.isEmpty, isCar, !VehicleForm.mayChooseOwner(caller) { typed["owner"] = caller.account }
     }
 
@@ -171,7 +172,7 @@ struct VehicleForm {
     }
 
     private func tankMl(_ known: Int32?) throws(Fault) -> Int32? {
-        let isUS = caller.units == "us"
+        let isUS = caller.units == .us
         // As it was shown, so that reading and sending it changes nothing by rounding.
         if let known, typed["tank"] == VehicleForm.tank(known, isUS: isUS) { return known }
         guard let value = try number("tank", "The tank", decimals: 3, 1...2_000_000) else { return nil }

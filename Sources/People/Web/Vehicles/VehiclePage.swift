@@ -69,8 +69,8 @@ struct VehiclePage {
                 [
                     severity(open.alert),
                     "<a href=\"/alerts/\(encoded: open.id)\">\(open.alert.parameter)</a>",
-                    .text(open.alert.shown(open.alert.worstValue, caller.shownUnits)),
-                    .text(open.alert.shownRule(caller.shownUnits)), caller.clock.html(open.alert.openedMs),
+                    .text(open.alert.shown(open.alert.worstValue, caller.units)),
+                    .text(open.alert.shownRule(caller.units)), caller.clock.html(open.alert.openedMs),
                 ]
             }, empty: noAlert,
             narrow: .cards)
@@ -113,9 +113,9 @@ struct VehiclePage {
                 : "<a href=\"?kind=machine&amp;days=\(count)\">\(text)</a>"
         }
         let drawn = series.map { series -> HTML in
-            let unit = ShownValue(0, unit: series.unit, in: caller.shownUnits).unit
+            let unit = ShownValue(0, unit: series.unit, in: caller.units).unit
             func shown(_ value: Double) -> Double {
-                ShownValue(value, unit: series.unit, in: caller.shownUnits).value
+                ShownValue(value, unit: series.unit, in: caller.units).value
             }
             return figure(
                 LineChart(
@@ -146,7 +146,7 @@ struct VehiclePage {
             rows: services.map { service in
                 [
                     caller.clock.html(service.doneMs),
-                    .text(ShownValue(service.engineHours, unit: "h", in: caller.shownUnits).text), .text(service.by),
+                    .text(ShownValue(service.engineHours, unit: "h", in: caller.units).text), .text(service.by),
                     .text(service.note),
                 ]
             }, empty: "No service is recorded.")
@@ -183,7 +183,7 @@ struct VehiclePage {
             else { return nil }
             let value = Double(stored) / Double(signal.row.scale)
             return [
-                .text(name), .text(ShownValue(value, unit: signal.row.unit, in: caller.shownUnits).text),
+                .text(name), .text(ShownValue(value, unit: signal.row.unit, in: caller.units).text),
                 caller.clock.html(reading.ts),
             ]
         }

@@ -1,3 +1,4 @@
+package import Alerts
 package import Crypto
 package import Postgres
 
@@ -8,7 +9,7 @@ package struct AccountHolder: Equatable, Sendable {
     package let firstName, lastName: String
     package let roles: [String]
     /// `metric` or `us`.
-    package let units: String
+    package let units: DriverSettings.Units
     package let zone: String
     /// A code is asked for at each log-in.
     package let hasSecondFactor: Bool
@@ -147,7 +148,7 @@ package enum LogInStore {
                 account: try row.text("account")!, mail: try row.text("mail"), firstName: try row.text("first_name")!,
                 lastName: try row.text("last_name")!,
                 roles: try row.text("role_list")!.split(separator: " ").map(String.init),
-                units: try row.text("units")!, zone: try row.text("zone")!,
+                units: try row.word("units")!, zone: try row.text("zone")!,
                 hasSecondFactor: try row.bool("has_second_factor")!)
         }
     }
@@ -170,11 +171,11 @@ package enum LogInStore {
     // MARK: One's own account
 
     package static func change(
-        session: [UInt8], firstName: String, lastName: String, units: String, zone: String, on connection: Connection
+        session: [UInt8], firstName: String, lastName: String, units: DriverSettings.Units, zone: String, on connection: Connection
     ) throws {
         try connection.query(
             "SELECT drover.change_account($1, $2, $3, $4, $5)",
-            [.bytes(session), .text(firstName), .text(lastName), .text(units), .text(zone)])
+            [.bytes(session), .text(firstName), .text(lastName), .text(units.rawValue), .text(zone)])
     }
 
     /// Nil: too many tries, or no such session.
