@@ -8,7 +8,7 @@ internal import Threads
 
 /// A box or an adapter that is to be polled, as it is registered.
 struct DeviceRegistration: Equatable, Sendable {
-    let kind: DeviceKind
+    let kind: VehicleKind
     let vehicle: VehicleID
     /// Nil: what a box says of itself; of a car, unknown.
     let model: String?
@@ -31,8 +31,8 @@ struct DeviceRegistration: Equatable, Sendable {
 /// take its time. While it is away the last list holds.
 final class DeviceRegistry: Sendable {
     private struct State {
-        var devices: [DeviceKind: [DeviceRegistration]] = [:]
-        var requests: [DeviceKind: [DeviceRequest]] = [:]
+        var devices: [VehicleKind: [DeviceRegistration]] = [:]
+        var requests: [VehicleKind: [DeviceRequest]] = [:]
     }
 
     private let conninfo: String
@@ -56,12 +56,12 @@ final class DeviceRegistry: Sendable {
     }
 
     /// Requests that are open, each once.
-    func takeRequests(of kind: DeviceKind) -> [DeviceRequest] {
+    func takeRequests(of kind: VehicleKind) -> [DeviceRequest] {
         state.withLock { $0.requests.removeValue(forKey: kind) ?? [] }
     }
 
     /// The list that was read since the last call; nil: none.
-    func take(_ kind: DeviceKind) -> [DeviceRegistration]? {
+    func take(_ kind: VehicleKind) -> [DeviceRegistration]? {
         state.withLock { $0.devices.removeValue(forKey: kind) }
     }
 
@@ -118,7 +118,7 @@ final class DeviceRegistry: Sendable {
     /// - Returns: whose names are still looked up for the first time.
     private func publish(_ rows: [RegisteredDevice]) -> Set<VehicleID> {
         var sought: Set<VehicleID> = []
-        var devices: [DeviceKind: [DeviceRegistration]] = [.machine: [], .car: []]
+        var devices: [VehicleKind: [DeviceRegistration]] = [.machine: [], .car: []]
         var refusedCount = 0
         let now = Clock.steadyMs()
         for row in rows {

@@ -19,7 +19,9 @@ package struct AlertStory: Sendable {
 
     package let alert: AlertRow
     package let vehicleName: String?
-    package let id, vehicle, model, parameter, unit, state, severity, rulesVersion: String
+    package let id, vehicle, model, parameter, unit, rulesVersion: String
+    package let state: AlertState
+    package let severity: Episode.Severity
     package let rule: String
     /// `of this machine` or `of model 8R Tractor`, as drover.rule_whose says it. Nil when the rule set is not on record any more, or is
     /// not the one that judged (a partition's own).
@@ -98,7 +100,7 @@ package struct AlertStory: Sendable {
     /// The alert keeps its limit and recommended value; the critical one stands in its rule set.
     private static func limits(_ alert: AlertRow, _ rule: Threshold?) -> [LineChart.Limit] {
         // Of silence and services there is no value to draw.
-        guard ["above", "below"].contains(alert.test), rule?.every == nil else { return [] }
+        guard alert.test != .absent, rule?.every == nil else { return [] }
         let critical = rule.flatMap { $0.critical }.map { Double($0) / 1_000 }
         let found: [(Double?, LineChart.Limit.Kind)] = [
             (alert.threshold.flatMap { Double($0) }, .warning), (critical, .critical),
@@ -145,7 +147,7 @@ package struct AlertStory: Sendable {
         let revised = revision > 0 ? ", corrected \(revision) times" : ""
         let lines: [(String, String?)] = [
             ("alert", id), ("vehicle", "\(vehicle), \(model)"),
-            ("what", "\(parameter), \(severity), \(state)\(revised)"),
+            ("what", "\(parameter), \(severity.rawValue), \(state.rawValue)\(revised)"),
             ("opened late", told.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("resolved late", resolvedTold.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("rule", "\(rule), \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
@@ -167,7 +169,7 @@ package struct AlertStory: Sendable {
     package var json: String {
         let fields: [(String, JSONValue)] = [
             ("alert", .text(id)), ("vehicle", .text(vehicle)), ("model", .text(model)), ("parameter", .text(parameter)),
-            ("unit", .text(unit)), ("severity", .text(severity)), ("state", .text(state)),
+            ("unit", .text(unit)), ("severity", .text(severity.rawValue)), ("state", .text(state.rawValue)),
             ("revision", .integer(Int64(revision))), ("repeats_30_days", .integer(Int64(repeats))),
             ("told_at", .optional(told?.text)),
             ("is_opened_late", told.map { .bool($0.isLate) } ?? .null),

@@ -1,7 +1,7 @@
 package import Alerts
 internal import Basics
 internal import Codecs
-internal import Fleet
+package import Fleet
 internal import Formats
 package import Postgres
 
@@ -17,15 +17,15 @@ package struct OpenAlert: Sendable {
 
     /// The worst first.
     /// - Parameters:
-    ///   - kind: `car` or `machine`; empty: both.
+    ///   - kind: nil: both.
     ///   - vehicle: empty: of all.
     package static func read(
-        ofKind kind: String = "", _ vehicle: String = "", role: Audience, limit: Int64, _ queries: ReportQueries,
+        ofKind kind: VehicleKind? = nil, _ vehicle: String = "", role: Audience, limit: Int64, _ queries: ReportQueries,
         on connection: Connection
     ) throws -> [OpenAlert] {
         try connection.query(
             queries["open_alerts"],
-            [.text(vehicle), .textArray(role.seen.map(\.rawValue)), .int8(limit), .text(kind)]
+            [.text(vehicle), .textArray(role.seen.map(\.rawValue)), .int8(limit), .text(kind?.rawValue ?? "")]
         ).map(OpenAlert.init)
     }
 
@@ -42,7 +42,7 @@ package struct OpenAlert: Sendable {
         func time(_ ms: Int64?) -> JSONValue { .optional(ms.map(UTC.text)) }
         let unit = alert.unit.allSatisfy(\.isWhitespace) ? nil : alert.unit
         return .object([
-            ("alert", .text(id)), ("severity", .text(alert.severity)), ("state", .text(alert.state)),
+            ("alert", .text(id)), ("severity", .text(alert.severity.rawValue)), ("state", .text(alert.state.rawValue)),
             ("parameter", .text(alert.parameter)), ("since", time(alert.sinceMs)), ("opened", time(alert.openedMs)),
             ("worst_value", .number(alert.worstValue)), ("unit", .optional(unit)),
             ("recommended", .number(alert.recommended)), ("advice", .optional(alert.advice)),

@@ -11,12 +11,28 @@ package struct FieldView: Sendable {
     /// More do not fit beside a machine.
     private static let alertsMax: Int64 = 5
 
+    /// How something stands by its rules; the raw value is in the document and a class of the page.
+    package enum Standing: String, Sendable {
+        case critical, warning
+        case dueSoon = "due_soon"
+        case ok
+        /// Nothing judges it.
+        case unjudged = "none"
+
+        init(_ open: OpenAlert) {
+            switch (open.alert.state, open.alert.severity) {
+            case (.dueSoon, _): self = .dueSoon
+            case (_, .critical): self = .critical
+            case (_, .warning): self = .warning
+            }
+        }
+    }
+
     package struct Value: Sendable {
         package let name: String
         /// As the reader's account has it: `86.5 °C`.
         package let text: String
-        /// `critical`, `warning`, `due_soon`, `ok`, or `none` where nothing judges it.
-        package let state: String
+        package let state: Standing
         fileprivate let stored: FieldValue
         fileprivate let unit: String?
     }
@@ -30,12 +46,8 @@ package struct FieldView: Sendable {
     package let alerts: [OpenAlert]
     package let values: [Value]
 
-    /// The worst state of what is open: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
-    package var state: String { alerts.first.map(FieldView.state) ?? (notMonitored == nil ? "ok" : "none") }
-
-    private static func state(_ open: OpenAlert) -> String {
-        open.alert.state == "due_soon" ? "due_soon" : open.alert.severity
-    }
+    /// Of the worst that is open.
+    package var state: Standing { alerts.first.map(Standing.init) ?? (notMonitored == nil ? .ok : .unjudged) }
 
     init(
         vehicle: String, name: String?, model: String?, isDisabled: Bool, lastMs: Int64?,
@@ -49,7 +61,7 @@ package struct FieldView: Sendable {
             let alert = open.first { $0.alert.parameter == value.name }
             return Value(
                 name: value.name, text: show(value),
-                state: alert.map(FieldView.state) ?? (judged.contains(value.name) ? "ok" : "none"), stored: value.value,
+                state: alert.map(Standing.init) ?? (judged.contains(value.name) ? .ok : .unjudged), stored: value.value,
                 unit: value.unit)
         }
     }
@@ -58,7 +70,7 @@ package struct FieldView: Sendable {
         let known: [(String, JSONValue)] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
-            ("state", .text(state)),
+            ("state", .text(state.rawValue)),
             ("alerts", .list(alerts.map(\.json))),
             (
                 "parameters",
@@ -67,7 +79,7 @@ package struct FieldView: Sendable {
                         .object([
                             ("name", .text(value.name)), ("value", QueryOutput.json(value.stored)),
                             ("unit", .optional(value.unit)), ("shown", .text(value.text)),
-                            ("state", .text(value.state)),
+                            ("state", .text(value.state.rawValue)),
                         ])
                     })
             ),
@@ -85,7 +97,7 @@ extension MachineView {
             vehicle: vehicle, name: name, model: model, isDisabled: isDisabled, lastMs: lastMs,
             notMonitored: notMonitored,
             open: try OpenAlert.read(
-                ofKind: "machine", vehicle, role: role, limit: 100, queries, on: connection),
+                ofKind: .machine, vehicle, role: role, limit: 100, queries, on: connection),
             latest: try latest(queries, on: connection),
             judged: Set(thresholds.filter { $0.judged != nil }.map(\.name)),
             show: show)

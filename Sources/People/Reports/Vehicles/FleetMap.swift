@@ -10,7 +10,8 @@ package struct FleetMap: Sendable {
     private static let groupsMax: Int64 = 200
 
     package struct Vehicle: Sendable {
-        package let kind, vehicle: String
+        package let kind: VehicleKind
+        package let vehicle: String
         package let name, model: String?
         package let groups: [String]
         package let state: VehicleState
@@ -22,7 +23,7 @@ package struct FleetMap: Sendable {
         package let speedMilliKmh: Int32?
         package let openAlerts: Int
         /// Of the worst one; nil: none is open.
-        package let severity: String?
+        package let severity: Episode.Severity?
         /// Nil: something judges it.
         package let notMonitored: NotMonitored?
     }
@@ -51,12 +52,15 @@ package struct FleetMap: Sendable {
 
 extension FleetMap.Vehicle {
     fileprivate init(_ row: Row, tripGapMs: Int64, nowMs: Int64) throws {
-        (kind, vehicle) = (try row.text("kind")!, try row.text("vehicle")!)
+        kind = try row.word("kind")!
+        vehicle = try row.text("vehicle")!
         (name, model) = (try row.text("name"), try row.text("model"))
         groups = try row.textArray("tags")!.compactMap { $0 }
-        (openAlerts, severity) = (try row.int("open_alerts")!, try row.text("worst_severity"))
+        openAlerts = try row.int("open_alerts")!
+        severity = try row.word("worst_severity")
         notMonitored = try NotMonitored(row)
-        if kind == "car" {
+        switch kind {
+        case .car:
             let readings = try FleetMap.Vehicle.readings(row)
             let lastMs = try row.timestampMs("end_at")
             let speed = readings.last { $0[.speed] != nil }?[.speed]
@@ -67,7 +71,7 @@ extension FleetMap.Vehicle {
             let placed = readings.last { Position($0) != nil }
             (position, positionMs) = (placed.flatMap(Position.init), placed?.ts)
             speedMilliKmh = state == .moving || state == .idling ? speed : nil
-        } else {
+        case .machine:
             let places = try FleetMap.Vehicle.places(row)
             lastMs = try row.timestampMs("read_at")
             state = .ofMachine(

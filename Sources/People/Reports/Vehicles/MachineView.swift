@@ -43,7 +43,7 @@ package struct MachineView {
     /// The small document for a field view: what is wrong, the worst first, and the latest reading.
     package func document(_ queries: ReportQueries, on connection: Connection) throws -> String {
         let alerts = try OpenAlert.read(
-            ofKind: "machine", vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
+            ofKind: .machine, vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
         let latest = try rows(before: UTC.plausible.upperBound, limit: 1, queries, connection).first
         let parameters = try latest.map { row in
             let readAt = UTC.text(try row.timestampMs("read_at")!)

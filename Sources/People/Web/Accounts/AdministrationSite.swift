@@ -73,10 +73,10 @@ package struct AdministrationSite: Sendable {
         let name = (fields["name"] ?? "").isEmpty ? fleet : fields["name"]!
         guard name.utf8.count <= 200 else { return try again("A fleet's name has at most 200 bytes.") }
         var vehicles: [String] = []
-        for kind in ["machine", "car"] {
-            for vehicle in AdministrationSite.words(fields[kind + "s"]) {
+        for kind in VehicleKind.allCases {
+            for vehicle in AdministrationSite.words(fields[kind.rawValue + "s"]) {
                 guard VehicleID.isValid(vehicle.utf8) else { return try again("`\(vehicle)` is no vehicle's id.") }
-                vehicles.append("\(kind) \(vehicle)")
+                vehicles.append("\(kind.rawValue) \(vehicle)")
             }
         }
         let members = AdministrationSite.words(fields["members"])
@@ -159,8 +159,9 @@ private enum AdministrationPage {
     }
 
     private static func fields(_ row: AdministrationStore.FleetRow?, _ mark: String) -> HTML {
-        func vehicles(_ kind: String) -> String {
-            (row?.vehicles ?? []).filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) }
+        func vehicles(_ kind: VehicleKind) -> String {
+            let head = kind.rawValue + " "
+            return (row?.vehicles ?? []).filter { $0.hasPrefix(head) }.map { String($0.dropFirst(head.count)) }
                 .joined(separator: "\n")
         }
         return FormPage.form(
@@ -170,8 +171,8 @@ private enum AdministrationPage {
                 row.map { .hidden("fleet", $0.fleet) } ?? .input("fleet", "Id", "text", "", "off"),
                 .optional("name", "Name", row?.name ?? "", "off"),
                 .optional("part_of", "Part of the fleet (its id; may be empty)", row?.partOf ?? "", "off"),
-                .lines("machines", "Machines, by their ids", vehicles("machine")),
-                .lines("cars", "Cars, by their ids", vehicles("car")),
+                .lines("machines", "Machines, by their ids", vehicles(.machine)),
+                .lines("cars", "Cars, by their ids", vehicles(.car)),
                 .lines("members", "People, by their accounts", (row?.members ?? []).joined(separator: "\n")),
             ], row.map { "Save \($0.fleet)" } ?? "Make the fleet", id: "fleet-" + (row?.fleet ?? ""))
     }

@@ -39,7 +39,7 @@ struct AlertPage {
         """
     }
 
-    private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != "withdrawn" }
+    private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != .withdrawn }
 
     /// What was sent a moment ago and is not in the database yet.
     private var said: HTML {
@@ -56,8 +56,10 @@ struct AlertPage {
 
     private var facts: HTML {
         let alert = story.alert
-        let severity = story.state == "due_soon" ? ("soon", "due soon") : (story.severity, story.severity)
-        let state: HTML = "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.replacing("_", with: " "))"
+        let severity =
+            story.state == .dueSoon ? ("soon", "due soon") : (story.severity.rawValue, story.severity.rawValue)
+        let state: HTML =
+            "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.rawValue.replacing("_", with: " "))"
         let worst: HTML? = alert.shown(alert.worstValue, caller.units).map {
             "\($0), \(caller.clock.html(alert.worstAtMs))"
         }
@@ -69,7 +71,7 @@ struct AlertPage {
             ("State", "\(state)\(", corrected by late data \(story.revision) times", if: story.revision > 0)"),
             (
                 "Vehicle",
-                "<a href=\"/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind)\">\(story.vehicle)</a>\(", \(story.model)", if: !story.model.isEmpty)"
+                "<a href=\"/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind.rawValue)\">\(story.vehicle)</a>\(", \(story.model)", if: !story.model.isEmpty)"
             ),
             ("Since", caller.clock.html(alert.sinceMs)), ("Opened", caller.clock.html(alert.openedMs)),
             ("Resolved", alert.resolvedMs.map(caller.clock.html)), ("Worst", worst),

@@ -47,7 +47,8 @@ struct AlertsPage {
             rows: alerts.map { open in
                 let alert = open.alert
                 let (kind, severity) =
-                    alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
+                    alert.state == .dueSoon
+                    ? ("soon", "due soon") : (alert.severity.rawValue, alert.severity.rawValue)
                 let seen: HTML? = open.acknowledgedBy.map {
                     "by \($0), \(caller.clock.html(open.acknowledgedMs!))"
                 }

@@ -127,7 +127,7 @@ package struct ThresholdSite: Sendable {
         case "machines":
             guard let vehicle = VehicleID(name),
                 try connection.query(queries["vehicle_kinds"], [.text(name)]).contains(where: {
-                    try $0.text("kind") == "machine"
+                    try $0.word("kind") == VehicleKind.machine
                 })
             else { return nil }
             return .machine(vehicle)

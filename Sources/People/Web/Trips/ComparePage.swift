@@ -126,7 +126,7 @@ extension DriveSite {
     func compare(_ request: Request) -> Response {
         door.page(request, for: FleetSite.drivers) { caller, connection in
             let cars = try connection.query(queries["page_vehicles"], [.int4(Int32(ComparePage.choicesMax))])
-                .filter { try $0.text("kind") == "car" }
+                .filter { try $0.word("kind") == VehicleKind.car }
                 .map { (id: try $0.text("vehicle")!, name: try $0.text("name") ?? $0.text("vehicle")!) }
             let vehicle = VehicleID(request.query["vehicle"] ?? "")
             let trips = try vehicle.map { vehicle in

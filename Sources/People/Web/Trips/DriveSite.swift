@@ -63,7 +63,7 @@ package final class DriveSite: Sendable {
     func car(_ request: Request, _ connection: Connection) throws -> Car? {
         guard let id = VehicleID(request.parameters["vehicle"]!) else { return nil }
         return try connection.query(queries["vehicle_kinds"], [.text(id.text)])
-            .first { try $0.text("kind") == "car" }
+            .first { try $0.word("kind") == VehicleKind.car }
             .map {
                 Car(
                     id: id, name: try $0.text("name") ?? id.text, make: try $0.text("make"),

@@ -73,7 +73,7 @@ struct LivePage {
             let alert = open.alert
             let worst = alert.shown(alert.worstValue, caller.units).map { " (\($0))" } ?? ""
             return
-                "<p class=\"\(alert.severity)\">\(alert.parameter): \(alert.shownRule(caller.units))\(worst)\(alert.advice.map { ". \($0)" })</p>"
+                "<p class=\"\(alert.severity.rawValue)\">\(alert.parameter): \(alert.shownRule(caller.units))\(worst)\(alert.advice.map { ". \($0)" })</p>"
         }.joined(separator: "\n")
     }
 
@@ -125,7 +125,7 @@ extension DriveSite {
             let now = try CarNow.read(
                 car.id, units: caller.units, rules: rules, price: price, queries: queries, on: connection)
             let alerts = try OpenAlert.read(
-                ofKind: "car", car.id.text, role: caller.audience, limit: DriveSite.alertsMax, queries, on: connection)
+                ofKind: .car, car.id.text, role: caller.audience, limit: DriveSite.alertsMax, queries, on: connection)
             let page = LivePage(
                 car: car, now: now, isDriving: now?.isDriving(nowMs: nowMs) ?? false, alerts: alerts,
                 caller: caller, mayAct: !caller.roles.isDisjoint(with: DriveSite.actors), said: request.query["said"],

@@ -40,7 +40,7 @@ struct TripsPage {
         return """
             <form class="filter" method="get" action="/trips">
             <div><label for="date">Date</label><input id="date" name="date" type="date" value="\(date.text)" required></div>
-            <div><label for="vehicle">Vehicle's id, or empty for all</label><input id="vehicle" name="vehicle" type="text" maxlength="64" list="vehicles" autocomplete="off" value="\(vehicle)">\(VehicleNames.list(kind: "car"))</div>
+            <div><label for="vehicle">Vehicle's id, or empty for all</label><input id="vehicle" name="vehicle" type="text" maxlength="64" list="vehicles" autocomplete="off" value="\(vehicle)">\(VehicleNames.list(kind: .car))</div>
             <button>Show</button>
             </form>
             <p><a href="/trips?date=\(date.moved(by: -1).text)\(of)">The day before</a>, <a href="/trips?date=\(date.moved(by: 1).text)\(of)">the day after</a>, <a href="/trips/compare">compare drives of one route</a></p>

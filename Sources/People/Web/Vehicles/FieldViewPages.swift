@@ -84,7 +84,7 @@ private struct FieldPage {
         <div id="field" class="field">
         <h1>\(field.name ?? field.vehicle)</h1>
         <p>\([field.model, field.name == nil ? nil : field.vehicle].compactMap { $0 }.joined(separator: ", "))</p>
-        <p class="verdict \(field.state)" role="status">\(verdict)</p>
+        <p class="verdict \(field.state.rawValue)" role="status">\(verdict)</p>
         \(alerts)
         <dl>
         \(field.values.map(row).joined(separator: "\n"))
@@ -97,11 +97,11 @@ private struct FieldPage {
 
     private var verdict: String {
         switch field.state {
-        case "critical": "✖ Stop: \(field.alerts.count(where: { $0.alert.severity == "critical" })) critical"
-        case "warning": "! Look at it: \(field.alerts.count) open"
-        case "due_soon": "A service is due soon"
-        case "none": "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
-        default: field.lastMs == nil ? "Nothing is known" : "✔ Nothing is open"
+        case .critical: "✖ Stop: \(field.alerts.count(where: { $0.alert.severity == .critical })) critical"
+        case .warning: "! Look at it: \(field.alerts.count) open"
+        case .dueSoon: "A service is due soon"
+        case .unjudged: "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
+        case .ok: field.lastMs == nil ? "Nothing is known" : "✔ Nothing is open"
         }
     }
 
@@ -111,14 +111,20 @@ private struct FieldPage {
             let worst = alert.shown(alert.worstValue, caller.units).map { ", worst \($0)" } ?? ""
             let advice: HTML = alert.advice.map { " <span>\($0)</span>" } ?? ""
             return
-                "<li class=\"\(alert.severity)\"><a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a> \(alert.shownRule(caller.units))\(worst).\(advice)</li>"
+                "<li class=\"\(alert.severity.rawValue)\"><a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a> \(alert.shownRule(caller.units))\(worst).\(advice)</li>"
         }
         return items.isEmpty ? "" : "<ul>\(items.joined())</ul>"
     }
 
     private func row(_ value: FieldView.Value) -> HTML {
-        let sign = ["critical": " ✖", "warning": " !", "due_soon": " due soon"][value.state] ?? ""
-        return
-            "<dt>\(value.name)</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">\(value.text)\(sign)</dd>"
+        let (mark, sign) =
+            switch value.state {
+            case .critical: ("critical", " ✖")
+            case .warning: ("warning", " !")
+            case .dueSoon: ("soon", " due soon")
+            case .ok: ("ok", "")
+            case .unjudged: ("none", "")
+            }
+        return "<dt>\(value.name)</dt><dd class=\"\(mark)\">\(value.text)\(sign)</dd>"
     }
 }

@@ -86,7 +86,7 @@ struct OverviewPage {
             rows: open.map { vehicle in
                 [
                     link(vehicle), "\(vehicle.openAlerts)",
-                    vehicle.severity.map { "<span class=\"\($0)\">\($0)</span>" },
+                    vehicle.severity.map { "<span class=\"\($0.rawValue)\">\($0.rawValue)</span>" },
                 ]
             }, empty: "No alert is open\(Unmonitored.exception(map)).", narrow: .cards)
             + Unmonitored.sentence(map)
@@ -96,11 +96,11 @@ struct OverviewPage {
         HTML.table(
             caption: "Silent now", headers: [.word("Vehicle"), .word("Last heard of"), .text("Kind")],
             rows: map.vehicles.filter { $0.state == .silent }.map { vehicle in
-                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", .text(vehicle.kind)]
+                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", .text(vehicle.kind.rawValue)]
             }, empty: "Every vehicle was heard of in the last 24 hours.")
     }
 
     private func link(_ vehicle: FleetMap.Vehicle) -> HTML {
-        "<a href=\"/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)\">\(vehicle.name ?? vehicle.vehicle)</a>"
+        "<a href=\"/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind.rawValue)\">\(vehicle.name ?? vehicle.vehicle)</a>"
     }
 }

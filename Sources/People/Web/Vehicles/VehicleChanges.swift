@@ -11,7 +11,7 @@ extension VehicleSite {
     func edit(
         _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
     ) throws -> Step {
-        let isCar = fields["kind"] == "car"
+        let isCar = VehicleKind(named: fields["kind"]) == .car
         guard let vehicle = VehicleID(text),
             let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection)
         else { return .answer(VehicleSite.notYours) }
@@ -90,7 +90,7 @@ extension VehicleSite {
     func turn(
         _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
     ) throws -> Step {
-        let isCar = fields["kind"] == "car"
+        let isCar = VehicleKind(named: fields["kind"]) == .car
         guard let vehicle = VehicleID(text), let id = fields["id"].flatMap(VehicleSite.valid),
             let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection), known.isKeeper
         else { return .answer(VehicleSite.notYours) }

@@ -23,7 +23,7 @@ struct VehiclePage {
     ///   - top: what stands below its name, `below` at the end.
     func html(top: HTML, below: HTML) -> HTML {
         let facts =
-            [about.kind, about.name == nil ? nil : about.vehicle, about.model].compactMap { $0 }
+            [about.kind.rawValue, about.name == nil ? nil : about.vehicle, about.model].compactMap { $0 }
             + about.tags.map { "group \($0)" } + (about.isDisabled ? ["disabled"] : [])
         return """
             <h1>\(about.name ?? about.vehicle)</h1>
@@ -77,8 +77,9 @@ struct VehiclePage {
     }
 
     private func severity(_ alert: AlertRow) -> HTML {
-        alert.state == "due_soon"
-            ? "<span class=\"soon\">due soon</span>" : "<span class=\"\(alert.severity)\">\(alert.severity)</span>"
+        alert.state == .dueSoon
+            ? "<span class=\"soon\">due soon</span>"
+            : "<span class=\"\(alert.severity.rawValue)\">\(alert.severity.rawValue)</span>"
     }
 
     /// A table of a few short columns: wide screens do not pull it apart.
@@ -235,6 +236,6 @@ extension AlertRow {
     /// `above 85 °C`
     func shownRule(_ units: DriverSettings.Units) -> String {
         guard !unit.allSatisfy(\.isWhitespace), let limit = shown(threshold, units) else { return rule }
-        return "\(test) \(limit)"
+        return "\(test.rawValue) \(limit)"
     }
 }

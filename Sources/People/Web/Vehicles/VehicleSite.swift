@@ -45,7 +45,7 @@ package struct VehicleSite: Sendable {
         }
         router.add("GET", "/vehicles/new") { request in
             door.page(request, for: VehicleSite.adders) { caller, connection in
-                try adding(caller, isCar: request.query["kind"] == "car", nil, nil, connection)
+                try adding(caller, isCar: VehicleKind(named: request.query["kind"]) == .car, nil, nil, connection)
             }
         }
         router.add("POST", "/vehicles/new") { request in
@@ -55,7 +55,7 @@ package struct VehicleSite: Sendable {
         }
         router.add("GET", "/vehicles/{vehicle}/edit") { request in
             door.page(request, for: VehicleSite.changers) { caller, connection in
-                let isCar = request.query["kind"] == "car"
+                let isCar = VehicleKind(named: request.query["kind"]) == .car
                 guard let vehicle = VehicleID(request.parameters["vehicle"]!),
                     let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection)
                 else { return VehicleSite.notYours }
@@ -113,7 +113,7 @@ package struct VehicleSite: Sendable {
     // MARK: Adding
 
     private func add(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Step {
-        let isCar = fields["kind"] == "car"
+        let isCar = VehicleKind(named: fields["kind"]) == .car
         func again(_ why: String, status: Int = 422) throws -> Step {
             .answer(try adding(caller, isCar: isCar, fields, why, connection, status: status))
         }

@@ -123,7 +123,7 @@ final class MachineStage: Stage {
             if selection.isOnly { changes.spreads = nil }
             let vehicles = changes.machines.filter { !$0.readings.isEmpty }.map {
                 VehicleStore.Row(
-                    vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: number, lastMs: $0.lastMs)
+                    vehicle: $0.vehicle.text, kind: .machine, model: $0.model, partition: number, lastMs: $0.lastMs)
             }
             try VehicleStore.write(vehicles, on: connection)
             try MachineStore.write(changes, partition: number, on: connection)
