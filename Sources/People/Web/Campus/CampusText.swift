@@ -11,15 +11,14 @@ enum CampusText {
     /// As people read a ride's state.
     static func state(_ ride: RideNow) -> String {
         switch ride.state {
-        case "queued": "waiting for a vehicle"
-        case "assigned": "a vehicle is coming"
-        case "on_board": "on board"
-        case "done": "done"
-        case "ended": "ended before you arrived"
-        case "cancelled": "cancelled"
-        case "expired": "given up: no vehicle was free in time"
-        case "refused": "refused"
-        default: ride.state
+        case .queued: "waiting for a vehicle"
+        case .assigned: "a vehicle is coming"
+        case .onBoard: "on board"
+        case .done: "done"
+        case .ended: "ended before you arrived"
+        case .cancelled: "cancelled"
+        case .expired: "given up: no vehicle was free in time"
+        case .refused: "refused"
         }
     }
 

@@ -79,7 +79,7 @@ struct PickupRules {
     /// Nil: nothing speaks against it.
     func refusal(_ pickup: RideRecord.Pickup) -> Response? {
         if let outstanding {
-            let isOnBoard = outstanding.state == "on_board"
+            let isOnBoard = outstanding.state == .onBoard
             return .problem(
                 409, type: "ride-outstanding",
                 detail: isOnBoard
@@ -87,7 +87,7 @@ struct PickupRules {
                     : "You have asked for another ride already. Cancel it, or wait for it.",
                 more: [
                     "request": JSONValue.text(outstanding.pickup.request).rendered(),
-                    "state": JSONValue.text(outstanding.state).rendered(),
+                    "state": JSONValue.text(outstanding.state.rawValue).rendered(),
                 ])
         }
         if let seatsMax, pickup.passengers > seatsMax {

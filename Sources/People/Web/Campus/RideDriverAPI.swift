@@ -93,7 +93,7 @@ extension CampusSite {
                 return .problem(
                     409, type: "campus-closed", detail: "This campus is not set up yet. Ask its dispatcher.")
             }
-            if let there, there.state != "out", there.driver != caller.id {
+            if let there, there.state != .out, there.driver != caller.id {
                 return .problem(
                     409, type: "vehicle-taken",
                     detail: "Another driver has this vehicle in service. Ask the dispatcher.")
@@ -212,36 +212,36 @@ extension CampusSite {
     }
 
     private static func isDone(_ ride: RideNow, _ isPickup: Bool) -> Bool {
-        ride.state == "done" || isPickup && ride.state == "on_board"
+        ride.state == .done || isPickup && ride.state == .onBoard
     }
 
     private static func notDone(_ ride: RideNow, _ vehicle: VehicleNow, _ isPickup: Bool) -> Response {
-        let state: KeyValuePairs = ["state": JSONValue.text(ride.state).rendered()]
+        let state: KeyValuePairs = ["state": JSONValue.text(ride.state.rawValue).rendered()]
         if isPickup, ride.isOutstanding, let reason = ride.reason {
             return .problem(
                 409, type: "no-seats", detail: "The pickup does not count: \(reason).",
                 more: [
-                    "state": JSONValue.text(ride.state).rendered(), "seats": "\(vehicle.capacity)",
+                    "state": JSONValue.text(ride.state.rawValue).rendered(), "seats": "\(vehicle.capacity)",
                     "on_board": "\(vehicle.onBoard)", "passengers": "\(ride.pickup.passengers)",
                 ])
         }
         guard ride.isOutstanding else {
-            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state).", more: state)
+            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state.rawValue).", more: state)
         }
         return .problem(
             409, type: isPickup ? "not-taken" : "not-on-board",
             detail: isPickup
-                ? "The pickup does not count: the ride is \(ride.state) now. Read the itinerary again."
+                ? "The pickup does not count: the ride is \(ride.state.rawValue) now. Read the itinerary again."
                 : "The drop-off does not count: these passengers are not on board. Say the pickup first.", more: state)
     }
 
     func override(_ request: Request, _ caller: Caller) -> Response {
         withRide(request, caller) { ride, vehicle in
-            guard ride.state == "assigned" else {
+            guard ride.state == .assigned else {
                 return .problem(
-                    409, type: ride.state == "on_board" ? "on-board" : "ride-over",
-                    detail: "This ride cannot be refused any more: it is \(ride.state).",
-                    more: ["state": JSONValue.text(ride.state).rendered()])
+                    409, type: ride.state == .onBoard ? "on-board" : "ride-over",
+                    detail: "This ride cannot be refused any more: it is \(ride.state.rawValue).",
+                    more: ["state": JSONValue.text(ride.state.rawValue).rendered()])
             }
             if let refusal = overBudget(caller) { return refusal }
             let id = ride.pickup.request
@@ -254,8 +254,8 @@ extension CampusSite {
                 let isStillMine = now.isOutstanding && now.carrier?.vehicle == vehicle.vehicle
                 guard !isStillMine else {
                     return .problem(
-                        409, type: "not-taken", detail: "This does not count: the ride is \(now.state) now.",
-                        more: ["state": JSONValue.text(now.state).rendered()])
+                        409, type: "not-taken", detail: "This does not count: the ride is \(now.state.rawValue) now.",
+                        more: ["state": JSONValue.text(now.state.rawValue).rendered()])
                 }
                 return .json(
                     JSONValue.object([("request", .text(id)), ("refused", .bool(true))]).rendered(indent: true))

@@ -53,8 +53,7 @@ package final class BodyGate: Sendable {
         case .failure(let refusal): return .stranger(refusal.response)
         }
         let found = try lender.withConnection { try TokenStore.use(digest: token.digest, on: $0) }
-        let own = found?.scopes.first.flatMap { Scope(rawValue: $0) }
-        switch Bearer.judged(found, BodyGate.scopes[request.path] ?? own ?? .upload) {
+        switch Bearer.judged(found, BodyGate.scopes[request.path] ?? found?.scopes.first ?? .upload) {
         case .success(let use): return .known(use.account)
         case .failure(let refusal): return .stranger(refusal.response)
         }

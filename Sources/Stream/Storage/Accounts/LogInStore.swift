@@ -171,7 +171,8 @@ package enum LogInStore {
     // MARK: One's own account
 
     package static func change(
-        session: [UInt8], firstName: String, lastName: String, units: DriverSettings.Units, zone: String, on connection: Connection
+        session: [UInt8], firstName: String, lastName: String, units: DriverSettings.Units, zone: String,
+        on connection: Connection
     ) throws {
         try connection.query(
             "SELECT drover.change_account($1, $2, $3, $4, $5)",
@@ -230,7 +231,7 @@ package enum LogInStore {
     package static func look(at link: [UInt8], on connection: Connection) throws -> LinkLook? {
         try connection.query("SELECT * FROM drover.look_at_link($1)", [.bytes(link)]).first.map { row in
             LinkLook(
-                purpose: LinkLook.Purpose(rawValue: try row.text("purpose")!)!, hasMail: try row.bool("has_mail")!,
+                purpose: try row.word("purpose")!, hasMail: try row.bool("has_mail")!,
                 recipe: try row.bytes("salt") == nil ? nil : Recipe(row))
         }
     }

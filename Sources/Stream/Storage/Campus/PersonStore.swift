@@ -41,7 +41,7 @@ package enum PersonStore {
         try connection.query("SELECT * FROM drover.person_of_token($1)", [.bytes(digest)]).first.map { row in
             Caller(
                 campus: try row.text("campus")!, id: try row.text("person")!,
-                role: PersonRole(rawValue: try row.text("role")!)!, name: try row.text("name")!, account: nil,
+                role: try row.word("role")!, name: try row.text("name")!, account: nil,
                 key: digest)
         }
     }
@@ -82,7 +82,7 @@ package enum PersonStore {
         let rows = try connection.query(
             "SELECT drover.take_code($1, $2, $3, $4, $5, $6) AS outcome",
             [.text(campus), .text(person), .bytes(digest), .bytes(token), .text(device), .text(asker?.text)])
-        return Outcome(rawValue: try rows[0].text("outcome")!)!
+        return try rows[0].word("outcome")!
     }
 
     /// Of no effect on one that is over or unknown.

@@ -91,7 +91,7 @@ package enum RideStore {
             pickup.description = try row.text("description")
             var ride = RideRow(
                 pickup: pickup, requestedMs: try row.timestampMs("requested_at")!,
-                state: RideRow.State(rawValue: try row.text("state")!)!, signMs: try row.timestampMs("sign_at")!)
+                state: try row.word("state")!, signMs: try row.timestampMs("sign_at")!)
             (ride.vehicle, ride.placeInLine) = (try row.text("vehicle"), try row.int("place_in_line"))
             (ride.pickupMs, ride.dropoffMs) = (try row.timestampMs("pickup_at"), try row.timestampMs("dropoff_at"))
             ride.reason = try row.text("reason")
@@ -108,7 +108,7 @@ package enum RideStore {
                 vehicle: try row.text("vehicle")!, driver: try row.text("driver")!, person: person,
                 capacity: try row.int("capacity")!, place: try place(row, ""))
             var vehicle = RideVehicleRow(entered, atMs: try row.timestampMs("seen_at")!)
-            vehicle.state = RideVehicleRow.State(rawValue: try row.text("state")!)!
+            vehicle.state = try row.word("state")!
             (vehicle.isAlarmed, vehicle.signMs) = (try row.bool("is_alarmed")!, try row.timestampMs("sign_at")!)
             vehicle.isSilent = try row.bool("is_silent")!
             vehicle.stops = try row.text("stops_text")!.split(separator: ",").map(String.init)
