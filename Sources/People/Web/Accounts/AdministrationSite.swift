@@ -135,17 +135,17 @@ private enum AdministrationPage {
     private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> HTML {
         let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
         // Erasing takes the roles, too; who was added without a mail address says it with the first password.
-        let isErased = row.mail == nil && row.roles.isEmpty && row.state == "disabled"
+        let isErased = row.mail == nil && row.roles.isEmpty && row.state == .disabled
         return fold(
             "\(row.account): \(row.mail ?? (isErased ? "erased" : "no mail address yet"))\(row.name.isEmpty ? "" : ", \(row.name)"). "
-                + "\(roles.isEmpty ? "No roles" : roles) (\(row.state))",
+                + "\(roles.isEmpty ? "No roles" : roles) (\(row.state.rawValue))",
             FormPage.form(
                 "/administration/account",
                 [
                     .hidden(FormGuard.field, mark), .hidden("account", row.account),
                     .boxes(
                         "role", "Roles", Role.allCases.map { ($0.rawValue, $0.name) }, Set(row.roles.map(\.rawValue))),
-                    .boxes("enabled", "Log-in", [("1", "may log in")], row.state == "disabled" ? [] : ["1"]),
+                    .boxes("enabled", "Log-in", [("1", "may log in")], row.state == .disabled ? [] : ["1"]),
                 ] + (isErased ? [] : [.optional("erase", "Erase for good: write the account's id", "", "off")]),
                 "Save \(row.account)", id: row.account))
     }

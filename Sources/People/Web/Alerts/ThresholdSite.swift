@@ -103,7 +103,7 @@ package struct ThresholdSite: Sendable {
         guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
         var form = try form(of, field, folder, caller, connection)
         guard form.take(fields) else { return ThresholdSite.notYours }
-        return try take(fields["do"] ?? "", form, folder, caller, request, connection)
+        return try take(ThresholdForm.Deed(named: fields["do"]), form, folder, caller, request, connection)
     }
 
     static let unknown = Response.problem(

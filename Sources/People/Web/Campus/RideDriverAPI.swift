@@ -183,12 +183,14 @@ extension CampusSite {
         }
     }
 
+    private enum Stop: String { case pickup, dropoff }
+
     func done(_ request: Request, _ caller: Caller) -> Response {
         let isPickup: Bool
         do throws(CampusBody.Fault) {
-            let stop = try CampusBody(request).optionalText("stop", bytesMax: 10)
-            guard stop == "pickup" || stop == "dropoff" else { throw CampusBody.Fault("stop", "pickup or dropoff") }
-            isPickup = stop == "pickup"
+            let text = try CampusBody(request).optionalText("stop", bytesMax: 10)
+            guard let stop = Stop(rawValue: text ?? "") else { throw CampusBody.Fault("stop", "pickup or dropoff") }
+            isPickup = stop == .pickup
         } catch { return error.response }
         return withRide(request, caller) { ride, vehicle in
             // Said before: the answer was lost.

@@ -123,12 +123,12 @@ struct SchedulePage {
     private func state(_ run: ScheduleSight.Run, _ one: ScheduleSight.Schedule) -> HTML {
         let reason = run.reason.map { ": \($0)" } ?? ""
         switch run.state {
-        case "failed": return "<span class=\"critical\">given up</span>\(reason)"
-        case "waiting":
+        case .failed: return "<span class=\"critical\">given up</span>\(reason)"
+        case .waiting:
             return run.tries == 0
                 ? "waits until \(caller.clock.html(run.tryMs))"
                 : "<span class=\"warning\">failed \(run.tries) times</span>\(reason); tried again at \(caller.clock.html(run.tryMs))"
-        default:
+        case .done:
             guard run.revision > 0 else { return "made\(reason)" }
             let change = (run.change ?? "").split(separator: "\n", omittingEmptySubsequences: false).map {
                 HTML(String($0))

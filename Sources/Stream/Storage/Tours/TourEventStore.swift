@@ -13,7 +13,7 @@ package enum TourEventStore {
     package static let tables = [event]
 
     private struct Key: Hashable { let tour, event: String }
-    private struct Day: Hashable { let tour, kind, waypoint: String, localDay: Int64 }
+    private struct Day: Hashable { let tour: String, kind: TourEvent.Word, waypoint: String, localDay: Int64 }
 
     /// Within the transaction that moves the partition on. Returns how many rows were written.
     package static func take(_ events: [TourEvent], on connection: Connection) throws -> Int {
@@ -41,19 +41,17 @@ package enum TourEventStore {
     }
 
     private static func rank(_ event: TourEvent) -> (Int64, String, Int, Int) {
-        (event.ts, kind(event) + (event.waypoint ?? ""), event.version, event.offsetMin)
+        (event.ts, event.word.rawValue + (event.waypoint ?? ""), event.version, event.offsetMin)
     }
 
-    private static func kind(_ event: TourEvent) -> String { event.waypoint == nil ? "download" : "visit" }
-
     private static func day(_ event: TourEvent) -> Day {
-        Day(tour: event.tour, kind: kind(event), waypoint: event.waypoint ?? "", localDay: event.localDay)
+        Day(tour: event.tour, kind: event.word, waypoint: event.waypoint ?? "", localDay: event.localDay)
     }
 
     private static func fill(_ event: TourEvent, _ copy: inout BinaryCopy) {
         copy.text(event.tour)
         copy.text(event.id)
-        copy.text(kind(event))
+        copy.text(event.word.rawValue)
         copy.text(event.waypoint ?? "")
         copy.int4(Int32(event.version))
         copy.timestampMs(event.ts)
@@ -72,15 +70,22 @@ package enum TourEventStore {
             let event = TourEvent(
                 id: try row.text("event")!, tour: try row.text("tour")!, version: try row.int("version")!,
                 ts: try row.timestampMs("happened_at")!, offsetMin: try row.int("utc_offset_min")!,
-                kind: try row.text("kind")! == "download" ? .download : .visit(waypoint: try row.text("waypoint")!))
+                kind: try kind(row))
             known[Key(tour: event.tour, event: event.id)] = event
         }
         return known
     }
 
+    private static func kind(_ row: Row) throws -> TourEvent.Kind {
+        switch try row.word("kind", of: TourEvent.Word.self)! {
+        case .download: .download
+        case .visit: .visit(waypoint: try row.text("waypoint")!)
+        }
+    }
+
     private static func count(_ days: [Day], on connection: Connection) throws {
         let columns: [Parameter] = [
-            .textArray(days.map(\.tour)), .textArray(days.map(\.kind)), .textArray(days.map(\.waypoint)),
+            .textArray(days.map(\.tour)), .textArray(days.map(\.kind.rawValue)), .textArray(days.map(\.waypoint)),
             .int8Array(days.map(\.localDay)),
         ]
         let asked = """
@@ -103,7 +108,8 @@ package enum TourEventStore {
     // MARK: Reading
 
     package struct DayRow: Sendable {
-        package let kind, waypoint, date: String
+        package let kind: TourEvent.Word
+        package let waypoint, date: String
         package let events: Int
     }
 
@@ -116,7 +122,7 @@ package enum TourEventStore {
             """, [.text(tour), .int8(most)]
         ).map {
             DayRow(
-                kind: try $0.text("kind")!, waypoint: try $0.text("waypoint")!, date: try $0.text("date")!,
+                kind: try $0.word("kind")!, waypoint: try $0.text("waypoint")!, date: try $0.text("date")!,
                 events: try $0.int("events")!)
         }
     }
