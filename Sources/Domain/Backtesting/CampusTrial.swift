@@ -90,7 +90,9 @@ package struct CampusTrial {
         let place: RideRequest? =
             switch event {
             case .pickedUp(let id), .cancelled(let id), .overridden(let id): simulation.campus.ride(id)?.request
-            default: nil
+            case .requested, .droppedOff, .entered, .left, .brokeDown, .fellSilent, .ended, .handedOver, .moved,
+                .rulesChanged, .surgeChanged, .travelTimesChanged, .timesMeasured, .timePassed:
+                nil
             }
         let decision = simulation.take(event)
         for id in decision.expired {
@@ -111,7 +113,9 @@ package struct CampusTrial {
             if let place { learned.offered(place, refused: true, nowMs) }
             figures.overrides += 1
         case .droppedOff(let id): riders[id] = nil
-        default: break
+        case .requested, .entered, .left, .brokeDown, .fellSilent, .ended, .handedOver, .moved, .rulesChanged,
+            .surgeChanged, .travelTimesChanged, .timesMeasured, .timePassed:
+            break
         }
     }
 

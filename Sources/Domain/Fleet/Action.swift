@@ -42,7 +42,9 @@ public struct Action: Equatable, Sendable {
         public var isOfCars: Bool {
             switch self {
             case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer: false
-            default: true
+            case .registration, .tripStart, .tripStop, .tripDiscard, .tripTag, .driving, .assignment, .settings,
+                .scanRequest, .scan, .support, .tripSummary, .weather:
+                true
             }
         }
         public var isOfMachines: Bool {
@@ -53,7 +55,9 @@ public struct Action: Equatable, Sendable {
         public var isOfAll: Bool {
             switch self {
             case .silence, .settings: true
-            default: false
+            case .registration, .service, .acknowledgement, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+                .tripDiscard, .tripTag, .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
+                false
             }
         }
     }

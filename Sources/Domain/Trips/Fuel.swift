@@ -75,7 +75,8 @@ public enum FuelUse: Equatable, Sendable {
         switch car?.fuel {
         case .electric: self = .unknown(.electric)
         case .diesel: self = .unknown(.dieselWithoutRate)
-        default: self = .unknown(totals.burntAirPerLitreMg == nil ? .nothingRead : .displacementUnknown)
+        case nil, .gasoline, .ethanol, .methanol, .lpg, .cng:
+            self = .unknown(totals.burntAirPerLitreMg == nil ? .nothingRead : .displacementUnknown)
         }
     }
 

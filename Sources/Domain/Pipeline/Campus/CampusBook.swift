@@ -108,7 +108,8 @@ public struct CampusBook: Sendable {
         case .campus(let settings):
             guard CampusDesk(id: record.campus, settings) != nil else { throw .keyMissing("boundary") }
             waiting.append(Waiting(what: .record(record), offset: offset, atMs: atMs))
-        default:
+        case .profile, .pickup, .cancel, .override, .done, .inService, .outOfService, .breakdown, .end, .handOver,
+            .position, .riderSign, .vehicleSign, .clock, .surge, .hour, .travel:
             let isKnown =
                 desks[record.campus] != nil
                 || waiting.contains { $0.record?.campus == record.campus && $0.record?.kind.isCampus ?? false }

@@ -91,7 +91,7 @@ public struct MachineBook: Sendable {
         case .tick(let ts) where isRejudging && ts > clockMs: return turn(ts, first, histories)
         case .rules(let entry): return take(entry, first, histories)
         case .setBack(let ts): return setBack(ts, first, histories)
-        default: break
+        case .reading, .tick, .action: break
         }
         let session = MachineSession.run(self, histories, events)
         if !session.needs.isEmpty { return .needs(session.needs) }

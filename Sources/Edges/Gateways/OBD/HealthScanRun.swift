@@ -80,7 +80,7 @@ struct HealthScanRun {
                     at: 0)
             case .number:
                 if !frozen.contains(where: { $0.key == value.row.key }) { frozen.append((value.row.key, value.text)) }
-            default: break
+            case .choice, .flags, .readiness, .troubleCode: break
             }
         }
     }

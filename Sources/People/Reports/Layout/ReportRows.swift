@@ -72,7 +72,7 @@ struct ReportRows: ReportOutput {
             switch value {
             case .integer(let count): (whole, sum, isKnown) = (whole + count, sum + Double(count), true)
             case .number(let number): (sum, isWhole, isKnown) = (sum + number, false, true)
-            default: continue
+            case .null, .text, .bool, .timestampMs, .texts: continue
             }
         }
         return !isKnown ? .null : isWhole ? .integer(whole) : .number(sum)
@@ -166,7 +166,7 @@ struct ReportRows: ReportOutput {
             return short(
                 Decimal.scaled(number, decimals: decimals).map { Decimal.text($0, decimals: decimals) }, decimals)
         case .timestampMs(let ms): return span.minute(ms)
-        default: return QueryOutput.cell(value)
+        case .text, .bool, .integer, .texts: return QueryOutput.cell(value)
         }
     }
 

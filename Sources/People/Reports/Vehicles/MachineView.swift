@@ -191,16 +191,16 @@ struct ReadingColumn {
         (self.name, self.shownName, self.unit, self.field) = (name, shownName, unit, field)
     }
 
+    /// Times that are for whoever sees what they are the times of.
+    private static let judgedWith: [MachineParameter: MachineParameter] = [
+        .gpsFixTime: .gpsAvailable, .lastReprogrammingTime: .lastReprogrammingStatus,
+    ]
+
     static let table: [ReadingColumn] =
         // What the machine itself says.
         MachineStore.parameters.filter { $0.parameter != .contact }.map { parameter, column in
             let row = parameter.row
-            let field: ThresholdField =
-                switch parameter {
-                case .gpsFixTime: .parameter(.gpsAvailable)
-                case .lastReprogrammingTime: .parameter(.lastReprogrammingStatus)
-                default: .parameter(parameter)
-                }
+            let field = ThresholdField.parameter(judgedWith[parameter] ?? parameter)
             return ReadingColumn(column, row.name, row.unit.isEmpty ? nil : row.unit, field)
         } + [
             ReadingColumn("latitude_deg", "Latitude", "°", .parameter(.gpsAvailable)),

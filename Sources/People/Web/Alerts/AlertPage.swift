@@ -50,7 +50,7 @@ struct AlertPage {
             "<p role=\"status\" class=\"soon\">Your silence is on its way. It shows here as soon as it counts.</p>"
         case .end where story.silencedUntilMs != nil:
             "<p role=\"status\" class=\"soon\">The end of the silence is on its way. If it stays, somebody has silenced more than this parameter of this machine: <code>drover alert silence --help</code> says how that is ended.</p>"
-        default: ""
+        case nil, .acknowledgement, .silence, .end: ""
         }
     }
 

@@ -236,7 +236,9 @@ final class Signs: Sendable {
         switch kind {
         case .riderSign(let rider): person = "rider \(rider)"
         case .vehicleSign(let vehicle): person = "vehicle \(vehicle)"
-        default: return
+        case .campus, .profile, .pickup, .cancel, .override, .done, .inService, .outOfService, .breakdown, .end,
+            .handOver, .position, .clock, .surge, .hour, .travel, .decision:
+            return
         }
         let nowMs = Clock.nowMs()
         guard book.isDue("\(campus) \(person)", lastMs: lastMs, nowMs: nowMs) else { return }

@@ -48,7 +48,7 @@ enum CampusText {
         switch caller.units {
         case .us where metres < 161: "\(Int((metres / 0.3048 / 10).rounded()) * 10) ft"
         case .metric where metres < 995: "\(Int((metres / 10).rounded()) * 10) m"
-        default: ShownValue(metres / 1_000, unit: "km", in: caller.units).text
+        case .us, .metric: ShownValue(metres / 1_000, unit: "km", in: caller.units).text
         }
     }
 

@@ -77,7 +77,7 @@ struct ReportPage {
                 \(output.main)
                 </section>
                 """
-        default: return ""
+        case (.output, .failure), (.output, nil), (nil, _): return ""
         }
     }
 

@@ -100,7 +100,7 @@ extension SurveySite {
             let response = Response.json(JSONValue.object(fields).rendered(), status: isNew ? 201 : 200)
             return response.with("Location", SurveySite.path(site: survey.site, survey: survey.survey))
                 .with("Cache-Control", "no-store")
-        default:
+        case .taken, .brokerAway, .busy, .databaseAway, .unfit:
             let problem = problem(of: outcome)!
             guard problem.code == 503 else { return problem.response }
             return problem.response.with("Retry-After", SurveySite.retryAfter(outcome))

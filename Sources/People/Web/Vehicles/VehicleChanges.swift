@@ -107,7 +107,7 @@ extension VehicleSite {
                 kind: .registration(registration))
             return .push(action, isCar: isCar, said: said)
         case .done: return .answer(VehicleSite.seen(vehicle, isCar: isCar, said: said))
-        default:
+        case .known, .changed, .waiting, .fleet, .owner, .notYours, .tooMany:
             return .answer(
                 try editing(
                     caller, vehicle, isCar: isCar, known, nil, VehicleSite.why(outcome), connection, status: 409))

@@ -133,7 +133,8 @@ package struct VehicleSite: Sendable {
                 try again(
                     "There is a vehicle \(vehicle) already. If it is yours, it is in the list; if you are its dealer, ask its owner "
                         + "under Dealers; else an administrator can put it into your fleet.", status: 409)
-            default: try again(VehicleSite.why(outcome), status: 409)
+            case .taken, .done, .changed, .waiting, .fleet, .owner, .notYours, .tooMany:
+                try again(VehicleSite.why(outcome), status: 409)
             }
         } wrong: {
             try again($0)
@@ -161,7 +162,7 @@ package struct VehicleSite: Sendable {
                 kind: .registration(registration))
             return .push(action, isCar: form.isCar, said: said)
         case .done: return .answer(VehicleSite.seen(vehicle, isCar: form.isCar, said: said))
-        default: return try refused(outcome)
+        case .known, .changed, .waiting, .fleet, .owner, .notYours, .tooMany: return try refused(outcome)
         }
     }
 
@@ -174,7 +175,7 @@ package struct VehicleSite: Sendable {
         case .owner: "Nothing was saved: the owner must be you, or somebody of your fleets."
         case .tooMany:
             "Nothing was saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one."
-        default: "Nothing was saved: this vehicle is not yours to change."
+        case .taken, .done, .known, .notYours: "Nothing was saved: this vehicle is not yours to change."
         }
     }
 

@@ -20,7 +20,9 @@ package enum ActionStore {
             case .pollAnswer(let request, let isDone, let text):
                 try answer(action, to: request, isDone: isDone, text, on: connection)
             case .silence(let silence): try write(silence, of: action, partition, on: connection)
-            default: try CarActionStore.write(action, offset: offset, partition: partition, on: connection)
+            case .tripStart, .tripStop, .tripDiscard, .tripTag, .driving, .assignment, .settings, .scanRequest, .scan,
+                .support, .tripSummary, .weather:
+                try CarActionStore.write(action, offset: offset, partition: partition, on: connection)
             }
         }
     }

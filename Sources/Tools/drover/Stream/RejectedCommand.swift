@@ -349,7 +349,7 @@ enum Readable {
             switch value {
             case .text(let text): return "\(name): \(text)"
             case .integer(let number): return "\(name): \(number)"
-            default: return nil
+            case .null, .bool, .number, .list, .object: return nil
             }
         }.joined(separator: "\n")
     }
