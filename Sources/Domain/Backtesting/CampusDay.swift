@@ -51,7 +51,8 @@ package struct CampusDay: Sendable {
 
     /// - Parameter decidesFrom: the log's end; records whose decisions are not there yet are decided here.
     package init(campus: String, spanMs: Range<Int64>, decidesFrom: Int64) {
-        (self.campus, self.spanMs) = (campus, spanMs)
+        self.campus = campus
+        self.spanMs = spanMs
         book = CampusBook(clockMs: .min, decidesFrom: decidesFrom)
     }
 

@@ -21,8 +21,12 @@ public struct TourEvent: Equatable, Sendable {
     public var kind: Kind
 
     public init(id: String, tour: String, version: Int, ts: Int64, offsetMin: Int, kind: Kind) {
-        (self.id, self.tour, self.version) = (id, tour, version)
-        (self.ts, self.offsetMin, self.kind) = (ts, offsetMin, kind)
+        self.id = id
+        self.tour = tour
+        self.version = version
+        self.ts = ts
+        self.offsetMin = offsetMin
+        self.kind = kind
     }
 
     public static let versionMax = 1_000_000

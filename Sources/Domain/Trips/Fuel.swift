@@ -112,7 +112,8 @@ public struct FuelPrice: Equatable, Sendable {
     public var perUSGallon: Double
     public var currency: String
     public init(perUSGallon: Double, currency: String) {
-        (self.perUSGallon, self.currency) = (perUSGallon, currency)
+        self.perUSGallon = perUSGallon
+        self.currency = currency
     }
     /// The default of the specification.
     public static let standard = FuelPrice(perUSGallon: 2.39, currency: "USD")

@@ -25,8 +25,12 @@ package struct AlertmanagerSettings: Sendable {
     package init(
         url: String, isPlainAllowed: Bool, caFile: String?, intervalMs: Int64, site: String, conninfo: String
     ) {
-        (self.url, self.isPlainAllowed, self.caFile) = (url, isPlainAllowed, caFile)
-        (self.intervalMs, self.site, self.conninfo) = (intervalMs, site, conninfo)
+        self.url = url
+        self.isPlainAllowed = isPlainAllowed
+        self.caFile = caFile
+        self.intervalMs = intervalMs
+        self.site = site
+        self.conninfo = conninfo
     }
 }
 

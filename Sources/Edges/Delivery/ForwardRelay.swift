@@ -25,9 +25,14 @@ package struct ForwardSettings: Sendable {
         url: String, collector: String, key: String?, caFile: String?, isPlainAllowed: Bool, userAgent: String,
         fields: ForwardFields, conninfo: String
     ) {
-        (self.url, self.collector, self.key, self.caFile) = (url, collector, key, caFile)
-        (self.isPlainAllowed, self.userAgent) = (isPlainAllowed, userAgent)
-        (self.fields, self.conninfo) = (fields, conninfo)
+        self.url = url
+        self.collector = collector
+        self.key = key
+        self.caFile = caFile
+        self.isPlainAllowed = isPlainAllowed
+        self.userAgent = userAgent
+        self.fields = fields
+        self.conninfo = conninfo
     }
 }
 
@@ -49,7 +54,8 @@ package final class ForwardRelay {
     private let retry: RetryLoop
 
     package init(_ settings: ForwardSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         self.metrics = ForwardMetrics(metrics)
         retry = RetryLoop(
             ForwardRelay.backOffMs, cannot: "surveys cannot be passed on; what waits is kept and tried again",
@@ -65,7 +71,8 @@ package final class ForwardRelay {
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-forward")
         var limits = HTTPSClient.Limits()
-        (limits.totalMs, limits.bodyBytesMax) = (ForwardRelay.totalMs, 1 << 20)
+        limits.totalMs = ForwardRelay.totalMs
+        limits.bodyBytesMax = 1 << 20
         let client = try HTTPSClient(
             caFile: settings.caFile, limits: limits, isPlainAllowed: settings.isPlainAllowed)
         while !shouldStop() {

@@ -23,8 +23,12 @@ package struct MailSettings: Sendable {
         server: MailServer, login: (user: String, password: String)?, caFile: String?, from: String, codeKey: CodeKey?,
         conninfo: String
     ) {
-        (self.server, self.login, self.caFile) = (server, login, caFile)
-        (self.from, self.codeKey, self.conninfo) = (from, codeKey, conninfo)
+        self.server = server
+        self.login = login
+        self.caFile = caFile
+        self.from = from
+        self.codeKey = codeKey
+        self.conninfo = conninfo
     }
 }
 
@@ -45,7 +49,8 @@ package final class MailRelay {
     private var nextPruneMs: Int64 = 0
 
     package init(_ settings: MailSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         self.metrics = MailMetrics(metrics)
         retry = RetryLoop(
             MailRelay.backOffMs, cannot: "mail cannot go out; what waits is kept and tried again",
@@ -89,7 +94,8 @@ package final class MailRelay {
         var message = MailMessage(
             id: mail.id, from: settings.from, to: mail.recipient, subject: mail.subject, text: body, madeMs: mail.madeMs
         )
-        (message.html, message.leaveURL) = (text(mail, mail.html), text(mail, mail.leaveURL))
+        message.html = text(mail, mail.html)
+        message.leaveURL = text(mail, mail.leaveURL)
         message.refersTo = mail.refersTo
         message.files = mail.files.map { .init(name: $0.name, mediaType: $0.mediaType, content: $0.content) }
         guard let bytes = message.bytes() else {

@@ -47,7 +47,8 @@ package final class NoticeRelay {
     private let retry: RetryLoop
 
     package init(_ settings: NoticeSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         rules = NoticeRules(
             groupWaitMs: settings.groupWaitMs, hasKey: settings.codeKey != nil, hasMail: settings.hasMail)
         self.metrics = NoticeMetrics(metrics)

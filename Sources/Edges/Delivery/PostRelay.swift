@@ -28,8 +28,13 @@ package struct PostSettings: Sendable {
         conninfo: String, codeKey: CodeKey, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: PushKey?,
         reach: Reach, caFile: String?
     ) {
-        (self.conninfo, self.codeKey, self.reach, self.caFile) = (conninfo, codeKey, reach, caFile)
-        (self.webhookHosts, self.pushHosts, self.pushKey) = (webhookHosts, pushHosts, pushKey)
+        self.conninfo = conninfo
+        self.codeKey = codeKey
+        self.reach = reach
+        self.caFile = caFile
+        self.webhookHosts = webhookHosts
+        self.pushHosts = pushHosts
+        self.pushKey = pushKey
     }
 }
 
@@ -70,7 +75,10 @@ package final class PostRelay {
     private init(
         _ settings: PostSettings, _ metrics: PostMetrics, _ underWay: UnderWay, isForAnswered: Bool, _ log: Log
     ) {
-        (self.settings, self.metrics, self.underWay, self.log) = (settings, metrics, underWay, log)
+        self.settings = settings
+        self.metrics = metrics
+        self.underWay = underWay
+        self.log = log
         self.isForAnswered = isForAnswered
         retry = RetryLoop(
             PostRelay.backOffMs, cannot: "nothing goes to webhooks and browsers now; all of it is kept",
@@ -90,7 +98,8 @@ package final class PostRelay {
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-post")
         var limits = HTTPSClient.Limits()
-        (limits.totalMs, limits.bodyBytesMax) = (PostRelay.totalMs, 65_536)
+        limits.totalMs = PostRelay.totalMs
+        limits.bodyBytesMax = 65_536
         let clients = Clients(
             https: try HTTPSClient(caFile: settings.caFile, limits: limits),
             plain: try HTTPSClient(limits: limits, isPlainAllowed: true))

@@ -73,7 +73,8 @@ final class Exchange {
             let strangersMax = limits.strangersBytesMax(of: request!.path)
             // What is too large for anybody is told as that.
             guard strangersMax < bodyBytesMax else { return nil }
-            (bodyBytesMax, overflow) = (strangersMax, why)
+            bodyBytesMax = strangersMax
+            overflow = why
             guard declaredBytes > bodyBytesMax else { return nil }
             guard isHeardOut else { return why }
             refusal = why

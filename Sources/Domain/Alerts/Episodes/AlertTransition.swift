@@ -15,7 +15,9 @@ public struct AlertTransition: Equatable, Sendable {
     public let pushedMs: Int64
 
     public init(_ kind: Kind, _ alert: ToldAlert, _ cause: AlertCause) {
-        (self.kind, self.alert, pushedMs) = (kind, alert, cause.pushedMs)
+        self.kind = kind
+        self.alert = alert
+        pushedMs = cause.pushedMs
     }
 
     /// When it opened, was worst or resolved, by the machine's readings; of a correction, when its cause was pushed.

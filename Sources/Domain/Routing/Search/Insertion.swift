@@ -40,7 +40,8 @@ extension FleetSearch {
             let isLast = k == n
             guard load[cell] <= seats else {
                 // Nobody can ride along past a place where the vehicle is too full.
-                (bestDropoff, bestDropoffCost) = (-1, .infinity)
+                bestDropoff = -1
+                bestDropoffCost = .infinity
                 k -= 1
                 continue
             }

@@ -35,8 +35,12 @@ final class MTGGateway {
     private var isFull = false
 
     init(_ parts: GatewayParts) throws {
-        (settings, log, metrics) = (parts.settings, parts.log, parts.metrics)
-        (spool, registry, drain) = (parts.spool, parts.registry, parts.drain)
+        settings = parts.settings
+        log = parts.log
+        metrics = parts.metrics
+        spool = parts.spool
+        registry = parts.registry
+        drain = parts.drain
         sequences = settings.asksAgain ? [:] : try spool.sequences()
         unanswered = Unanswered(afterMs: settings.failureToldMs)
         lines = try DeviceLines()
@@ -210,7 +214,8 @@ final class MTGGateway {
         guard !toStore.isEmpty || !notices.isEmpty else { return }
         let stored = toStore.filter { lines.has($0.call) }
         let said = notices
-        (toStore, notices) = ([], [])
+        toStore = []
+        notices = []
         do throws(SpoolError) {
             try spool.append(said + stored.map(\.page))
         } catch {
@@ -372,7 +377,9 @@ private final class PolledBox {
     var call: BoxCall?
 
     init(_ registration: DeviceRegistration, _ schedule: CallSchedule, _ sequences: [String: Int64]) {
-        (self.registration, self.schedule, self.sequences) = (registration, schedule, sequences)
+        self.registration = registration
+        self.schedule = schedule
+        self.sequences = sequences
     }
 }
 
@@ -384,7 +391,8 @@ private final class BoxCall: DeviceLine {
     init(
         _ box: PolledBox, _ stream: Stream, _ session: BoxSession, slot: Int, startMs: Int64, deadlineMs: Int64
     ) {
-        (self.box, self.session) = (box, session)
+        self.box = box
+        self.session = session
         super.init(stream, slot: slot, startMs: startMs, deadlineMs: deadlineMs)
     }
 }

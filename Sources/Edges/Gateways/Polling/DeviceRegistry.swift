@@ -50,8 +50,13 @@ final class DeviceRegistry: Sendable {
     init(
         conninfo: String, intervalS: Int64, plain: [CIDR], reach: Reach, refused: Gauge, loop: Loop, log: Log
     ) {
-        (self.loop, self.reach) = (loop, reach)
-        (self.conninfo, self.intervalS, self.plain, self.refused, self.log) = (conninfo, intervalS, plain, refused, log)
+        self.loop = loop
+        self.reach = reach
+        self.conninfo = conninfo
+        self.intervalS = intervalS
+        self.plain = plain
+        self.refused = refused
+        self.log = log
         names = NameLookup(refreshMs: intervalS * 1_000)
     }
 

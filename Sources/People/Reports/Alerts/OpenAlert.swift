@@ -31,7 +31,8 @@ package struct OpenAlert: Sendable {
 
     private init(_ row: Row) throws {
         alert = try AlertRow(row)
-        (id, vehicleName) = (try row.text("alert_id")!, try row.text("vehicle_name"))
+        id = try row.text("alert_id")!
+        vehicleName = try row.text("vehicle_name")
         rule = try row.text("rule")
         acknowledgedBy = try row.text("acknowledged_by")
         acknowledgedMs = try row.timestampMs("acknowledged_at")

@@ -37,8 +37,13 @@ struct ReportRows: ReportOutput {
         others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = [],
         said: [String] = []
     ) {
-        (self.blanks, self.drawn, self.said) = (blanks, drawn, said)
-        (name, span, units, empty) = (report.name, ask.span, ask.units, report.empty)
+        self.blanks = blanks
+        self.drawn = drawn
+        self.said = said
+        name = report.name
+        span = ask.span
+        units = ask.units
+        empty = report.empty
         title = "\(report.title) \(ask.span.text)" + (ask.narrowed.isEmpty ? "" : ", \(ask.narrowed)")
         let shown = columns.map { ReportUnit.of($0, ask.units) }
         self.columns = shown.map { column in

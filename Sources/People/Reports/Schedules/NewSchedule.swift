@@ -20,7 +20,8 @@ package struct NewSchedule: Sendable {
 
     /// Nothing that it takes can fail later on for what was asked.
     package init(
-        report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat, units: DriverSettings.Units,
+        report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat,
+        units: DriverSettings.Units,
         cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64
     ) throws(Fault) {
         guard of.isEmpty || Report.isID(of, report.of) else {
@@ -30,8 +31,14 @@ package struct NewSchedule: Sendable {
             throw Fault("This is no fleet's id, or the report has no fleets.")
         }
         try NewSchedule.check(cron, zone: zone, leastMinutes: leastMinutes, nowMs: nowMs)
-        (self.report, self.length, self.of, self.fleet) = (report, length, of, fleet)
-        (self.format, self.units, self.cron, self.zone) = (format, units, cron, zone)
+        self.report = report
+        self.length = length
+        self.of = of
+        self.fleet = fleet
+        self.format = format
+        self.units = units
+        self.cron = cron
+        self.zone = zone
     }
 
     /// That something falls due by these times.

@@ -54,8 +54,12 @@ package struct FieldView: Sendable {
         notMonitored: NotMonitored?, open: [OpenAlert],
         latest: [MachineView.Value], judged: Set<String>, show: (MachineView.Value) -> String
     ) {
-        (self.vehicle, self.name, self.model) = (vehicle, name, model)
-        (self.isDisabled, self.lastMs, self.notMonitored) = (isDisabled, lastMs, notMonitored)
+        self.vehicle = vehicle
+        self.name = name
+        self.model = model
+        self.isDisabled = isDisabled
+        self.lastMs = lastMs
+        self.notMonitored = notMonitored
         alerts = Array(open.prefix(Int(FieldView.alertsMax)))
         values = latest.map { value in
             let alert = open.first { $0.alert.parameter == value.name }

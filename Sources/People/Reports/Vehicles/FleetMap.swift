@@ -54,7 +54,8 @@ extension FleetMap.Vehicle {
     fileprivate init(_ row: Row, tripGapMs: Int64, nowMs: Int64) throws {
         kind = try row.word("kind")!
         vehicle = try row.text("vehicle")!
-        (name, model) = (try row.text("name"), try row.text("model"))
+        name = try row.text("name")
+        model = try row.text("model")
         groups = try row.textArray("tags")!.compactMap { $0 }
         openAlerts = try row.int("open_alerts")!
         severity = try row.word("worst_severity")
@@ -69,7 +70,8 @@ extension FleetMap.Vehicle {
                 tripGapMs: try row.int("trip_gap_ms").map { Int64($0) } ?? tripGapMs, nowMs: nowMs)
             self.lastMs = lastMs
             let placed = readings.last { Position($0) != nil }
-            (position, positionMs) = (placed.flatMap(Position.init), placed?.ts)
+            position = placed.flatMap(Position.init)
+            positionMs = placed?.ts
             speedMilliKmh = state == .moving || state == .idling ? speed : nil
         case .machine:
             let places = try FleetMap.Vehicle.places(row)
@@ -77,7 +79,8 @@ extension FleetMap.Vehicle {
             state = .ofMachine(
                 lastMs: lastMs, isRunning: try row.bool("is_reporting") ?? false,
                 isAway: try row.bool("contact") == false, places: places, nowMs: nowMs)
-            (position, positionMs) = (places.first?.position, places.first?.ms)
+            position = places.first?.position
+            positionMs = places.first?.ms
             speedMilliKmh = nil
         }
     }

@@ -28,11 +28,14 @@ package struct MachineView {
         _ id: VehicleID, role: Audience, _ queries: ReportQueries, on connection: Connection
     ) throws {
         guard let row = try connection.query(queries["machine"], [.text(id.text)]).first else { return nil }
-        (vehicle, self.role) = (id.text, role)
+        vehicle = id.text
+        self.role = role
         let model = try row.text("model")
-        (name, self.model) = (try row.text("name"), model)
+        name = try row.text("name")
+        self.model = model
         tags = try row.textArray("tags")!.compactMap { $0 }
-        (isDisabled, lastMs) = (try row.bool("is_disabled")!, try row.timestampMs("last_reading_at"))
+        isDisabled = try row.bool("is_disabled")!
+        lastMs = try row.timestampMs("last_reading_at")
         notMonitored = try NotMonitored(row)
         let rules = try row.text("rules").map(RuleSet.init(text:))
         let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
@@ -188,7 +191,10 @@ struct ReadingColumn {
     private let field: ThresholdField
 
     private init(_ name: String, _ shownName: String, _ unit: String?, _ field: ThresholdField) {
-        (self.name, self.shownName, self.unit, self.field) = (name, shownName, unit, field)
+        self.name = name
+        self.shownName = shownName
+        self.unit = unit
+        self.field = field
     }
 
     /// Times that are for whoever sees what they are the times of.

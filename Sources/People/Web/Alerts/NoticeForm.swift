@@ -33,8 +33,11 @@ struct NoticeForm {
             channels[severity] = Set(fields.all("\(severity.rawValue)_channel"))
         }
         func text(_ name: String) -> String { String((fields[name] ?? "").prefix(20)) }
-        (daily, quietFrom, quietUntil) = (text("daily"), text("quiet_from"), text("quiet_until"))
-        (backlog, repeatHours) = (text("backlog"), text("repeat_h"))
+        daily = text("daily")
+        quietFrom = text("quiet_from")
+        quietUntil = text("quiet_until")
+        backlog = text("backlog")
+        repeatHours = text("repeat_h")
         isQuietForCritical = fields["quiet_critical"] == "1"
         hasMadeMachines = fields["made_machines"] == "1"
         isMailEnded = fields["mail_ended"] == "1"

@@ -53,8 +53,14 @@ struct ThresholdForm {
         version: String,
         caller: PageCaller
     ) {
-        (self.of, self.field, self.model, self.standing, self.ofModel) = (of, field, model, standing, ofModel)
-        (self.version, self.caller, basedOn) = (version, caller, version)
+        self.of = of
+        self.field = field
+        self.model = model
+        self.standing = standing
+        self.ofModel = ofModel
+        self.version = version
+        self.caller = caller
+        basedOn = version
         typed = ThresholdForm.texts(standing ?? ofModel, field)
     }
 

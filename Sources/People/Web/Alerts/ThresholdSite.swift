@@ -23,8 +23,11 @@ package struct ThresholdSite: Sendable {
     let log: Log
 
     package init(door: Door, assets: AssetFiles, queries: ReportQueries, desk: RuleDesk, log: Log) {
-        (self.door, self.assets, self.queries) = (door, assets, queries)
-        (self.desk, self.log) = (desk, log)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.desk = desk
+        self.log = log
     }
 
     package func add(to router: inout Router) {

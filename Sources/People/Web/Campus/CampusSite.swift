@@ -35,8 +35,12 @@ package final class CampusSite: Sendable {
         answerWaitMs: Int64, door: Door, log: Log
     ) {
         self.door = door
-        (self.queries, self.uploads, self.addresses, self.ways) = (queries, uploads, addresses, ways)
-        (self.answerWaitMs, self.log) = (answerWaitMs, log)
+        self.queries = queries
+        self.uploads = uploads
+        self.addresses = addresses
+        self.ways = ways
+        self.answerWaitMs = answerWaitMs
+        self.log = log
         lender = ConnectionLender(conninfo: conninfo, idleMax: 8)
         let signs = Signs(uploads)
         self.signs = signs

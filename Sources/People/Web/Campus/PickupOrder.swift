@@ -55,7 +55,8 @@ struct PickupOrder: Sendable {
     func pickup(request: String, rider: String) -> RideRecord.Pickup {
         var pickup = RideRecord.Pickup(
             request: request, rider: rider, passengers: passengers, from: from.position!, to: to.position!)
-        (pickup.fromAddress, pickup.toAddress) = (from.address, to.address)
+        pickup.fromAddress = from.address
+        pickup.toAddress = to.address
         pickup.description = description
         return pickup
     }

@@ -74,7 +74,8 @@ extension CampusSite {
         let (vehicle, capacity, place): (String, Int64, Position)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
-            (vehicle, capacity) = (try body.id("vehicle"), try body.integer("capacity", 1...100))
+            vehicle = try body.id("vehicle")
+            capacity = try body.integer("capacity", 1...100)
             place = try body.position()
         } catch { return error.response }
         if let refusal = overBudget(caller) { return refusal }
@@ -150,7 +151,8 @@ extension CampusSite {
         let (place, speed): (Position, Int64?)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
-            (place, speed) = (try body.position(), try body.thousandths("speed_mps", 0...200_000))
+            place = try body.position()
+            speed = try body.thousandths("speed_mps", 0...200_000)
         } catch { return error.response }
         return withVehicle(caller) { vehicle in
             if let refusal = overBudget(caller) { return refusal }

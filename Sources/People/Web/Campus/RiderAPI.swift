@@ -142,7 +142,8 @@ extension CampusSite {
                     "Name this request: Idempotency-Key, 1 to \(CampusSite.keyBytesMax) bytes, the same with each repeat."
                 )
             }
-            (order, key) = (try PickupOrder(body), given)
+            order = try PickupOrder(body)
+            key = given
         } catch { return error.response }
         let id = CampusSite.id("r", of: caller, key: key)
         // An address need not be looked up again.

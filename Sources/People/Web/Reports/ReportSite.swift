@@ -18,8 +18,11 @@ package final class ReportSite: Sendable {
     private let price: FuelPrice?
 
     package init(door: Door, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?) {
-        (self.door, self.assets) = (door, assets)
-        (self.queries, self.rules, self.price) = (queries, rules, price)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.rules = rules
+        self.price = price
     }
 
     package func add(to router: inout Router) {

@@ -31,7 +31,8 @@ package final class BodyGate: Sendable {
     package init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
         self.secondFactor = secondFactor
         lender = ConnectionLender(conninfo: conninfo)
-        (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
+        cookie = SessionCookie(isSecure: isSecure)
+        self.log = log
     }
 
     package func admit(_ request: Request) -> Admission {

@@ -19,7 +19,9 @@ package struct LimitsSite: Sendable {
     private let uploads: UploadSender
 
     package init(door: Door, assets: AssetFiles, uploads: UploadSender) {
-        (self.door, self.assets, self.uploads) = (door, assets, uploads)
+        self.door = door
+        self.assets = assets
+        self.uploads = uploads
     }
 
     package func add(to router: inout Router) {

@@ -26,7 +26,8 @@ struct FirstPage {
         _ caller: PageCaller, tripGapMs: Int64, price: FuelPrice?, nowMs: Int64, _ queries: ReportQueries,
         on connection: Connection
     ) throws {
-        (self.caller, self.nowMs) = (caller, nowMs)
+        self.caller = caller
+        self.nowMs = nowMs
         guard FirstPage.has(FleetSite.viewers, caller) else {
             seen = nil
             return

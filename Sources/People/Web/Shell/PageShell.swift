@@ -83,7 +83,6 @@ extension PageCaller {
         return roles.contains(.dealer) ? .dealer : .farmer
     }
 
-
     /// Times of this account.
     var clock: ZoneClock { ZoneClock(zone: zone) }
 }
@@ -97,7 +96,8 @@ struct ZoneClock {
     init(zone: String) {
         // Any day will do: its calendar tells all times of the zone.
         let day = ZonedDay(date: "2026-01-01", zone: zone) ?? ZonedDay(date: "2026-01-01", zone: "UTC")!
-        (self.day, self.zone) = (day, day.zone)
+        self.day = day
+        self.zone = day.zone
     }
 
     /// `2026-11-22 09:15`

@@ -44,7 +44,8 @@ extension SurveySite {
         init(_ status: Int, _ type: String, _ detail: String, faults: [String] = []) {
             let list = JSONValue.list(faults.map { .text($0) }).rendered()
             response = .problem(status, type: type, detail: detail, more: faults.isEmpty ? [:] : ["faults": list])
-            (code, self.detail) = (Int32(status), ([detail] + faults).joined(separator: " "))
+            code = Int32(status)
+            self.detail = ([detail] + faults).joined(separator: " ")
         }
     }
 

@@ -15,7 +15,10 @@ struct CarCharts {
     private let rules: TripRules
 
     init(_ readings: [CarReading], _ trip: TripRead, _ caller: PageCaller, _ rules: TripRules) {
-        (self.readings, self.trip, self.caller, self.rules) = (readings, trip, caller, rules)
+        self.readings = readings
+        self.trip = trip
+        self.caller = caller
+        self.rules = rules
     }
 
     var html: HTML {

@@ -31,9 +31,15 @@ package final class DriveSite: Sendable {
         door: Door, conninfo: String, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?,
         uploads: UploadSender, streams: AlertStreams, troubleCodes: TroubleCodeFolder
     ) {
-        (self.door, lender, self.assets) = (door, ConnectionLender(conninfo: conninfo), assets)
-        (self.queries, self.rules, self.price) = (queries, rules, price)
-        (self.uploads, self.streams, self.troubleCodes) = (uploads, streams, troubleCodes)
+        self.door = door
+        lender = ConnectionLender(conninfo: conninfo)
+        self.assets = assets
+        self.queries = queries
+        self.rules = rules
+        self.price = price
+        self.uploads = uploads
+        self.streams = streams
+        self.troubleCodes = troubleCodes
     }
 
     package func add(to router: inout Router) {

@@ -13,7 +13,9 @@ struct TripTable {
 
     /// - Parameter hasVehicles: they are of several vehicles, which are named.
     init(_ trips: [TripRead], _ caller: PageCaller, hasVehicles: Bool = false) {
-        (self.trips, self.caller, self.hasVehicles) = (trips, caller, hasVehicles)
+        self.trips = trips
+        self.caller = caller
+        self.hasVehicles = hasVehicles
     }
 
     /// Each trip leads to its day, with its map.

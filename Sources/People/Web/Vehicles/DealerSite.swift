@@ -15,7 +15,9 @@ package struct DealerSite: Sendable {
 
     /// - Parameter post: nil: no mail can be sent; owners find the question on this page.
     package init(door: Door, assets: AssetFiles, post: AccountSite.Post?) {
-        (self.door, self.assets, self.post) = (door, assets, post)
+        self.door = door
+        self.assets = assets
+        self.post = post
     }
 
     package func add(to router: inout Router) {

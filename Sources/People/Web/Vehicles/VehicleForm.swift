@@ -33,8 +33,13 @@ struct VehicleForm {
         isCar: Bool, vehicle: String, basedOn: String, known: Action.Registration,
         fleets: [VehicleKeeper.KeptFleet], models: [ModelFiles.Listed], caller: PageCaller
     ) {
-        (self.isCar, self.vehicle, self.basedOn, self.known) = (isCar, vehicle, basedOn, known)
-        (self.fleets, self.models, self.caller) = (fleets, models, caller)
+        self.isCar = isCar
+        self.vehicle = vehicle
+        self.basedOn = basedOn
+        self.known = known
+        self.fleets = fleets
+        self.models = models
+        self.caller = caller
         chosen = Set(fleets.filter(\.holds).map(\.fleet))
         // A vehicle that is added goes into the fleet there is.
         if vehicle.isEmpty, fleets.count == 1 { chosen = [fleets[0].fleet] }

@@ -29,7 +29,8 @@ struct VehicleListPage {
             values.contains(asked(name)) ? asked(name) : values[0]
         }
         self.caller = caller
-        (search, tag) = (asked("search"), asked("tag"))
+        search = asked("search")
+        tag = asked("tag")
         kind = VehicleKind(rawValue: asked("kind"))
         order = one("sort", VehicleListPage.orders.map(\.0))
         hasDisabled = request.query["disabled"] == "1"

@@ -26,8 +26,11 @@ package struct VehicleSite: Sendable {
         mayBeAt: @escaping @Sendable (_ host: String, _ port: Int32) -> Bool
     ) {
         self.mayBeAt = mayBeAt
-        (self.door, self.assets, self.queries) = (door, assets, queries)
-        (self.uploads, self.models) = (uploads, models)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.uploads = uploads
+        self.models = models
     }
 
     package func add(to router: inout Router) {

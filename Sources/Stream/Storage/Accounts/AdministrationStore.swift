@@ -76,7 +76,10 @@ package enum AdministrationStore {
 
 extension AdministrationStore.FleetRow {
     package init(fleet: String, name: String, partOf: String?, to vehicles: [String], members: [String]) {
-        (self.fleet, self.name, self.partOf) = (fleet, name, partOf)
-        (self.vehicles, self.members) = (vehicles, members)
+        self.fleet = fleet
+        self.name = name
+        self.partOf = partOf
+        self.vehicles = vehicles
+        self.members = members
     }
 }

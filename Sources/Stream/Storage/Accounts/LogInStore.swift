@@ -35,7 +35,9 @@ package enum LogInStore {
         let password, salt: [UInt8]
         let cost: Password.Cost
         package init(password: [UInt8], salt: [UInt8], cost: Password.Cost) {
-            (self.password, self.salt, self.cost) = (password, salt, cost)
+            self.password = password
+            self.salt = salt
+            self.cost = cost
         }
         var parameters: [Parameter] {
             [.bytes(password), .bytes(salt), .int4(cost.memoryKiB), .int4(cost.passes)]
@@ -55,7 +57,9 @@ package enum LogInStore {
         let id, subject: String
         let body: [UInt8]
         package init(id: String, subject: String, body: [UInt8]) {
-            (self.id, self.subject, self.body) = (id, subject, body)
+            self.id = id
+            self.subject = subject
+            self.body = body
         }
     }
 
@@ -105,7 +109,10 @@ package enum LogInStore {
         ///   - shown: digest of the mark that the browser shows; nil: none.
         ///   - new: of the one that it is known by from now on.
         package init(agent: String, remote: String, shown: [UInt8]?, new: [UInt8]) {
-            (self.agent, self.remote, self.shown, self.new) = (agent, remote, shown, new)
+            self.agent = agent
+            self.remote = remote
+            self.shown = shown
+            self.new = new
         }
     }
 

@@ -29,7 +29,10 @@ package enum PersonStore {
         /// No longer on the roster.
         package var left = 0
         package init(added: Int = 0, changed: Int = 0, signedOut: Int = 0, left: Int = 0) {
-            (self.added, self.changed, self.signedOut, self.left) = (added, changed, signedOut, left)
+            self.added = added
+            self.changed = changed
+            self.signedOut = signedOut
+            self.left = left
         }
     }
 

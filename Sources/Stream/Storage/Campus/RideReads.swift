@@ -162,7 +162,8 @@ package enum RideReads {
             request: try row.text("request")!, rider: try row.text("rider")!,
             passengers: try row.int("passengers")!, from: try RideStore.place(row, "from_"),
             to: try RideStore.place(row, "to_"))
-        (pickup.fromAddress, pickup.toAddress) = (try row.text("from_address"), try row.text("to_address"))
+        pickup.fromAddress = try row.text("from_address")
+        pickup.toAddress = try row.text("to_address")
         pickup.description = try row.text("description")
         var carrier: RideNow.Carrier?
         if let vehicle = try row.text("vehicle"), let driver = try row.text("driver") {

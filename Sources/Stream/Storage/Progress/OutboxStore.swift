@@ -19,7 +19,9 @@ package struct OutboxRecord: Sendable {
 
     /// `fields` follow `schema`, `kind` and `id`.
     package init(topic: String, key: String, recordID: String, kind: String, fields: [(String, JSONValue)]) {
-        (self.topic, self.key, self.recordID) = (topic, key, recordID)
+        self.topic = topic
+        self.key = key
+        self.recordID = recordID
         let head: [(String, JSONValue)] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
         json = JSONValue.object(head + fields).rendered()
     }
@@ -27,7 +29,9 @@ package struct OutboxRecord: Sendable {
 
 extension OutboxRecord {
     package init(_ transition: AlertTransition) {
-        (topic, key, recordID) = (Topic.alerts, transition.key, transition.id)
+        topic = Topic.alerts
+        key = transition.key
+        recordID = transition.id
         json = String(decoding: RecordWriter.alert(transition), as: UTF8.self)
         let episode = transition.alert.episode
         if episode.parameter.isOfCars { account = episode.model }
@@ -45,8 +49,11 @@ package struct OutboxRow: Sendable {
     package let record: String
 
     package init(outboxID: Int64, topic: String, key: String, recordID: String, record: String) {
-        (self.outboxID, self.topic, self.key) = (outboxID, topic, key)
-        (self.recordID, self.record) = (recordID, record)
+        self.outboxID = outboxID
+        self.topic = topic
+        self.key = key
+        self.recordID = recordID
+        self.record = record
     }
 }
 

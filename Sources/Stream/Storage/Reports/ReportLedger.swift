@@ -44,9 +44,11 @@ package enum ReportLedger {
         fileprivate init(_ row: Row) throws {
             schedule = try StoredSchedule(row)
             dueMs = try row.timestampMs("due_at")!
-            (tries, revision) = (try row.int("tries")!, try row.int("revision")!)
+            tries = try row.int("tries")!
+            revision = try row.int("revision")!
             isAsked = try row.bool("is_asked")!
-            (digest, facts) = (try row.bytes("digest"), try row.bytes("facts"))
+            digest = try row.bytes("digest")
+            facts = try row.bytes("facts")
         }
     }
 

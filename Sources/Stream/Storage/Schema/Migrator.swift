@@ -8,7 +8,9 @@ package struct Migrator {
         package let name: String
         package let sql: String
         package init(number: Int, name: String, sql: String) {
-            (self.number, self.name, self.sql) = (number, name, sql)
+            self.number = number
+            self.name = name
+            self.sql = sql
         }
 
         /// `0001_first_path.sql` → 1; nil for a name without a number or of another kind.
@@ -25,7 +27,9 @@ package struct Migrator {
         package let lockMs, restMs: Int64
         package let tries: Int
         package init(lockMs: Int64, restMs: Int64, tries: Int) {
-            (self.lockMs, self.restMs, self.tries) = (lockMs, restMs, tries)
+            self.lockMs = lockMs
+            self.restMs = restMs
+            self.tries = tries
         }
         package static let standard = Patience(lockMs: 3_000, restMs: 2_000, tries: 24)
     }

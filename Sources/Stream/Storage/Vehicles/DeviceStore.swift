@@ -35,7 +35,9 @@ package struct DeviceRequest: Hashable, Sendable {
     package let id: String
 
     package init(kind: VehicleKind, vehicle: VehicleID, id: String) {
-        (self.kind, self.vehicle, self.id) = (kind, vehicle, id)
+        self.kind = kind
+        self.vehicle = vehicle
+        self.id = id
     }
 }
 

@@ -356,7 +356,8 @@ extension MachineStore {
         var reading = MachineReading(
             vehicle: VehicleID(try row.text("vehicle")!)!, ts: try row.timestampMs("read_at")!,
             id: try row.text("reading_id")!, model: try row.text("model")!)
-        (reading.serial, reading.firmware) = (try row.text("serial"), try row.text("firmware"))
+        reading.serial = try row.text("serial")
+        reading.firmware = try row.text("firmware")
         for (parameter, column) in MachineStore.parameters {
             switch parameter.row.kind {
             case .number: reading.values[parameter] = try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }

@@ -12,8 +12,11 @@ package enum VehicleStore {
         let lastMs: Int64?
 
         package init(vehicle: String, kind: VehicleKind, model: String?, partition: Int32, lastMs: Int64?) {
-            (self.vehicle, self.kind, self.model) = (vehicle, kind, model)
-            (self.partition, self.lastMs) = (partition, lastMs)
+            self.vehicle = vehicle
+            self.kind = kind
+            self.model = model
+            self.partition = partition
+            self.lastMs = lastMs
         }
     }
 

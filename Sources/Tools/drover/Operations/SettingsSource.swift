@@ -69,10 +69,10 @@ extension Settings {
         kafka.names = TopicNames(prefix: text("kafka.topic_prefix"))
         kafka.security.wire = text("kafka.security_protocol")
         kafka.security.rootsFile = text("kafka.ca_file")
-        (kafka.security.certificateFile, kafka.security.keyFile) = (
-            text("kafka.certificate_file"), text("kafka.key_file")
-        )
-        (kafka.security.mechanism, kafka.security.user) = (text("kafka.sasl_mechanism"), text("kafka.sasl_user"))
+        kafka.security.certificateFile = text("kafka.certificate_file")
+        kafka.security.keyFile = text("kafka.key_file")
+        kafka.security.mechanism = text("kafka.sasl_mechanism")
+        kafka.security.user = text("kafka.sasl_user")
         kafka.security.keyPassword = kafkaSecret("kafka.key_password")
         kafka.security.password = kafkaSecret("kafka.sasl_password")
         return kafka

@@ -98,7 +98,9 @@ extension Command {
             let port = settings.integer("metrics.port")
             guard port > 0 else { throw Failure("metrics.port is 0: the process says nothing of itself. Set it") }
             var limits = HTTPSClient.Limits()
-            (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (2_000, 5_000, 100_000)
+            limits.connectMs = 2_000
+            limits.totalMs = 5_000
+            limits.bodyBytesMax = 100_000
             let path = arguments.has("--ready") ? "readyz" : "livez"
             let reply = try HTTPSClient(limits: limits, isPlainAllowed: true)
                 .ask("http://\(host(settings.text("metrics.host"))):\(port)/\(path)")

@@ -58,7 +58,8 @@ struct PageRole {
     private let behind: [() -> Void]
 
     init(_ settings: Settings, log: Log) throws {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         _ = try PageRole.listens(settings)
         let certificate = try PageRole.certificate(settings)
         let parts = try PageParts(settings, isSecure: certificate != nil, log: log)
