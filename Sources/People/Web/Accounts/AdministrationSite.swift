@@ -142,11 +142,21 @@ private enum AdministrationPage {
             FormPage.form(
                 "/administration/account",
                 [
-                    .hidden(FormGuard.field, mark), .hidden("account", row.account),
+                    .hidden(name: FormGuard.field, value: mark), .hidden(name: "account", value: row.account),
                     .boxes(
-                        "role", "Roles", Role.allCases.map { ($0.rawValue, $0.name) }, Set(row.roles.map(\.rawValue))),
-                    .boxes("enabled", "Log-in", [("1", "may log in")], row.state == .disabled ? [] : ["1"]),
-                ] + (isErased ? [] : [.optional("erase", "Erase for good: write the account's id", "", "off")]),
+                        name: "role", label: "Roles", of: Role.allCases.map { ($0.rawValue, $0.name) },
+                        chosen: Set(row.roles.map(\.rawValue))),
+                    .boxes(
+                        name: "enabled", label: "Log-in", of: [("1", "may log in")],
+                        chosen: row.state == .disabled ? [] : ["1"]),
+                ]
+                    + (isErased
+                        ? []
+                        : [
+                            .optional(
+                                name: "erase", label: "Erase for good: write the account's id", value: "",
+                                autocomplete: "off")
+                        ]),
                 "Save \(row.account)", id: row.account))
     }
 
@@ -167,13 +177,18 @@ private enum AdministrationPage {
         return FormPage.form(
             "/administration/fleet",
             [
-                .hidden(FormGuard.field, mark),
-                row.map { .hidden("fleet", $0.fleet) } ?? .input("fleet", "Id", "text", "", "off"),
-                .optional("name", "Name", row?.name ?? "", "off"),
-                .optional("part_of", "Part of the fleet (its id; may be empty)", row?.partOf ?? "", "off"),
-                .lines("machines", "Machines, by their ids", vehicles(.machine)),
-                .lines("cars", "Cars, by their ids", vehicles(.car)),
-                .lines("members", "People, by their accounts", (row?.members ?? []).joined(separator: "\n")),
+                .hidden(name: FormGuard.field, value: mark),
+                row.map { .hidden(name: "fleet", value: $0.fleet) }
+                    ?? .input(name: "fleet", label: "Id", type: "text", value: "", autocomplete: "off"),
+                .optional(name: "name", label: "Name", value: row?.name ?? "", autocomplete: "off"),
+                .optional(
+                    name: "part_of", label: "Part of the fleet (its id; may be empty)", value: row?.partOf ?? "",
+                    autocomplete: "off"),
+                .lines(name: "machines", label: "Machines, by their ids", value: vehicles(.machine)),
+                .lines(name: "cars", label: "Cars, by their ids", value: vehicles(.car)),
+                .lines(
+                    name: "members", label: "People, by their accounts",
+                    value: (row?.members ?? []).joined(separator: "\n")),
             ], row.map { "Save \($0.fleet)" } ?? "Make the fleet", id: "fleet-" + (row?.fleet ?? ""))
     }
 

@@ -77,7 +77,7 @@ package struct LimitsSite: Sendable {
                 """
                 <p>They judge a car at times at which nobody uploads for it, is assigned to it or owns it. Its alerts show to who \
                 sees the car, and go to the keepers of its fleets. Leave empty for the default.</p>
-                \(standing)\(FormPage.form("/limits", [.hidden(FormGuard.field, caller.mark)] + fields, "Save"))
+                \(standing)\(FormPage.form("/limits", [.hidden(name: FormGuard.field, value: caller.mark)] + fields, "Save"))
                 """))
     }
 }

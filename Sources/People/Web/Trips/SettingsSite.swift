@@ -63,7 +63,7 @@ package struct SettingsSite: Sendable {
                 "Settings of your drives", notice,
                 """
                 <p>Alerts of your drives, and what they cost. Leave empty for the default. Units and time zone of pages are on <a href="/account">your account</a>.</p>
-                \(FormPage.form("/settings", [.hidden(FormGuard.field, caller.mark)] + fields, "Save"))
+                \(FormPage.form("/settings", [.hidden(name: FormGuard.field, value: caller.mark)] + fields, "Save"))
                 """))
     }
 }

@@ -88,8 +88,10 @@ package struct DealerSite: Sendable {
                 + FormPage.form(
                     "/dealers/ask",
                     [
-                        .hidden(FormGuard.field, caller.mark),
-                        .input("vehicle", "Machine's id, as its owner sees it under Vehicles", "text", "", "off"),
+                        .hidden(name: FormGuard.field, value: caller.mark),
+                        .input(
+                            name: "vehicle", label: "Machine's id, as its owner sees it under Vehicles", type: "text",
+                            value: "", autocomplete: "off"),
                     ],
                     "Ask its owner") : ""
         let table = HTML.table(

@@ -81,9 +81,10 @@ extension VehicleSite {
             + FormPage.form(
                 "/vehicles/\(Address.escaped(vehicle.text))/switch",
                 [
-                    .hidden(FormGuard.field, caller.mark), .hidden("id", AlertAction.newID()),
-                    .hidden("based_on", known.recordID), .hidden("kind", isCar ? "car" : "machine"),
-                    .hidden("to", isOff ? "on" : "off"),
+                    .hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "id", value: AlertAction.newID()),
+                    .hidden(name: "based_on", value: known.recordID),
+                    .hidden(name: "kind", value: isCar ? "car" : "machine"),
+                    .hidden(name: "to", value: isOff ? "on" : "off"),
                 ], isOff ? "Enable it" : "Disable it")
     }
 
