@@ -143,39 +143,45 @@ enum AccountPages {
                 <form method="post" action="/logout">\(FormPage.hidden(FormGuard.field, mark))<button>Log out</button></form>
                 <h2>About you</h2>
                 """
-                + FormPage.form(
-                    "/account",
-                    [
-                        .hidden(name: FormGuard.field, value: mark),
-                        .optional(
-                            name: "first_name", label: "First name", value: holder.firstName, autocomplete: "given-name"
-                        ),
-                        .optional(
-                            name: "last_name", label: "Last name", value: holder.lastName, autocomplete: "family-name"),
-                        .choice(
-                            name: "units", label: "Units",
-                            of: [("metric", "metric: km, L, °C"), ("us", "US: mi, gal, °F")],
-                            chosen: holder.units.rawValue),
-                        .input(
-                            name: "zone", label: "Time zone, like Europe/Berlin", type: "text", value: holder.zone,
-                            autocomplete: "off"),
-                    ], "Save")
-                + "<h2>Password</h2>"
-                + FormPage.form(
-                    "/account/password",
-                    [
-                        .hidden(name: FormGuard.field, value: mark),
-                        .input(
-                            name: "old", label: "Password as it is", type: "password", value: "",
-                            autocomplete: "current-password"),
-                        .newPassword(
-                            name: "password", label: "New one, at least \(Password.length.lowerBound) characters"),
-                        .newPassword(name: "again", label: "The new one again"),
-                    ], "Change it and log out everywhere else")
+                + profile(holder, mark) + "<h2>Password</h2>" + newPassword(mark)
                 + HTML.table(
                     caption: "Where you are logged in",
                     headers: [.word("Browser"), .word("Since (UTC)"), .word("Last used (UTC)"), .word("End")],
                     rows: rows,
                     empty: "Nowhere.") + more)
+    }
+
+    private static func profile(_ holder: AccountHolder, _ mark: String) -> HTML {
+        FormPage.form(
+            "/account",
+            [
+                .hidden(name: FormGuard.field, value: mark),
+                .optional(
+                    name: "first_name", label: "First name", value: holder.firstName, autocomplete: "given-name"
+                ),
+                .optional(
+                    name: "last_name", label: "Last name", value: holder.lastName, autocomplete: "family-name"),
+                .choice(
+                    name: "units", label: "Units",
+                    of: [("metric", "metric: km, L, °C"), ("us", "US: mi, gal, °F")],
+                    chosen: holder.units.rawValue),
+                .input(
+                    name: "zone", label: "Time zone, like Europe/Berlin", type: "text", value: holder.zone,
+                    autocomplete: "off"),
+            ], "Save")
+    }
+
+    private static func newPassword(_ mark: String) -> HTML {
+        FormPage.form(
+            "/account/password",
+            [
+                .hidden(name: FormGuard.field, value: mark),
+                .input(
+                    name: "old", label: "Password as it is", type: "password", value: "",
+                    autocomplete: "current-password"),
+                .newPassword(
+                    name: "password", label: "New one, at least \(Password.length.lowerBound) characters"),
+                .newPassword(name: "again", label: "The new one again"),
+            ], "Change it and log out everywhere else")
     }
 }
