@@ -10,7 +10,8 @@ package struct ScheduleFields: Sendable {
     /// - Parameters:
     ///   - of: an id that the report is narrowed to; empty: none. The same of `fleet`.
     package init(
-        report: String, span: String, of: String, fleet: String, format: String, units: DriverSettings.Units, cron: String,
+        report: String, span: String, of: String, fleet: String, format: String, units: DriverSettings.Units,
+        cron: String,
         zone: String
     ) {
         self.report = report
@@ -25,7 +26,8 @@ package struct ScheduleFields: Sendable {
 
     var parameters: [Parameter] {
         [
-            .text(report), .text(span), .text(of), .text(fleet), .text(format), .text(units.rawValue), .text(cron), .text(zone),
+            .text(report), .text(span), .text(of), .text(fleet), .text(format), .text(units.rawValue), .text(cron),
+            .text(zone),
         ]
     }
 }
