@@ -103,6 +103,7 @@ let package = Package(
             "Domain/Backtesting",
             ["Basics", "Formats", "Settings", "Fleet", "Codecs", "Alerts", "Routing", "Pipeline"], .warm),
         target("Domain/Presentation", ["Basics", "Fleet", "Alerts"], .warm),
+        target("Domain/Notifications", ["Basics", "Formats", "Crypto", "Fleet", "Alerts", "Presentation"], .warm),
 
         // Stream: from the topics to the tables.
         target(
@@ -115,7 +116,7 @@ let package = Package(
             "Stream/Storage",
             [
                 "Basics", "Formats", "Crypto", "Kafka", "Postgres", "Fleet", "Codecs", "Trips", "Alerts", "Routing",
-                "Surveys", "Pipeline",
+                "Surveys", "Notifications", "Pipeline",
             ], .hot),
         target(
             "Stream/Worker",
@@ -138,7 +139,7 @@ let package = Package(
             "Edges/Delivery",
             [
                 "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Kafka", "Postgres", "Sockets", "Clients",
-                "Fleet", "Codecs", "Alerts", "Surveys", "Presentation", "Storage", "COpenSSL",
+                "Fleet", "Codecs", "Alerts", "Surveys", "Presentation", "Notifications", "Storage", "COpenSSL",
             ], .cold),
 
         // People: what people and programs see.
@@ -153,8 +154,8 @@ let package = Package(
             "People/Web",
             [
                 "Basics", "Formats", "Telemetry", "Threads", "Crypto", "Postgres", "HTTPServer", "Clients", "Fleet",
-                "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation", "Ingest",
-                "Storage", "ExternalServices", "Tiles", "Reports",
+                "Codecs", "Trips", "Alerts", "Routing", "Surveys", "Tours", "Backtesting", "Presentation",
+                "Notifications", "Ingest", "Storage", "ExternalServices", "Tiles", "Reports",
             ], .cold, exclude: ["Assets"]),
 
         // Tools: the command and what it starts.
@@ -246,7 +247,8 @@ let package = Package(
             ]),
         tests("ExternalServicesTests", ["Basics", "Telemetry", "Fleet", "Codecs", "ExternalServices", "SimKit"]),
         tests("GatewaysTests", ["Sockets", "Fleet", "Codecs", "Gateways", "SimKit"]),
-        tests("DeliveryTests", ["Kafka", "Clients", "Storage", "Delivery", "SimKit"]),
+        tests("NotificationsTests", ["Fleet", "Alerts", "Notifications", "SimKit"]),
+        tests("DeliveryTests", ["Kafka", "Clients", "Storage", "Delivery"]),
         tests("TilesTests", ["Tiles"]),
         tests("ReportsTests", ["Postgres", "Fleet", "Alerts", "Presentation", "Reports"]),
         tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators"]),

@@ -95,6 +95,20 @@ struct ServerTests {
         #expect(try row.numericText("three") == "3.0")
     }
 
+    private enum Colour: String { case red, darkGreen = "dark_green" }
+
+    @Test("A word that its list lacks is an error that names column and word")
+    func words() throws {
+        let row = try #require(
+            try db.query("SELECT 'red' AS a, 'blue' AS b, NULL::text AS n, ARRAY['red', NULL, 'dark_green'] AS l").first
+        )
+        #expect(try row.word("a") == Colour.red)
+        #expect(try row.word("n", of: Colour.self) == nil)
+        #expect(try row.words("l") == [Colour.red, .darkGreen])
+        let error = #expect(throws: PostgresError.self) { try row.word("b", of: Colour.self) }
+        #expect(error?.message == "column b: blue is no Colour")
+    }
+
     @Test func everyCopyEncoderMeetsItsColumn() throws {
         try db.execute(
             """

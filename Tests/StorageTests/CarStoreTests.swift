@@ -233,7 +233,7 @@ private final class CarRun {
         book.rows.vehicles.map {
             let text = String(decoding: book.vehicle($0), as: UTF8.self)
             return VehicleStore.Row(
-                vehicle: text, kind: "car", model: nil, partition: partition.partition, lastMs: nil)
+                vehicle: text, kind: .car, model: nil, partition: partition.partition, lastMs: nil)
         }
     }
 

@@ -39,7 +39,7 @@ struct MachineStoreTests {
         try VehicleStore.write(
             changes.machines.filter { !$0.readings.isEmpty }.map {
                 VehicleStore.Row(
-                    vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition,
+                    vehicle: $0.vehicle.text, kind: .machine, model: $0.model, partition: partition,
                     lastMs: $0.lastMs)
             }, on: db)
         try MachineStore.write(changes, partition: partition, on: db)

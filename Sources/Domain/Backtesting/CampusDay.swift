@@ -42,7 +42,7 @@ package struct CampusDay: Sendable {
     package private(set) var driveS = 0.0
 
     private var partition: CampusPartition
-    private var states: [String: RideVehicleRow.State] = [:]
+    private var states: [String: RideVehicleState] = [:]
     private var silent: Set<String> = []
     private var lastPlaces: [String: (place: Position, atMs: Int64)] = [:]
 

@@ -54,7 +54,10 @@ package struct CampusTrial {
     /// Nil: the campus was not published by the end of the span.
     package init?(_ day: CampusDay, changed: [CampusSettings.Key: Int64]) {
         guard let start = day.start, let area = CampusArea(boundary: start.settings.boundary) else { return nil }
-        (self.day, self.changed, self.area, learned) = (day, changed, area, start.learned)
+        self.day = day
+        self.changed = changed
+        self.area = area
+        learned = start.learned
         settings = start.settings
         settings.numbers.merge(changed) { $1 }
         startMs = max(start.campus.nowMs, day.events.first?.atMs ?? day.spanMs.lowerBound)
@@ -90,7 +93,9 @@ package struct CampusTrial {
         let place: RideRequest? =
             switch event {
             case .pickedUp(let id), .cancelled(let id), .overridden(let id): simulation.campus.ride(id)?.request
-            default: nil
+            case .requested, .droppedOff, .entered, .left, .brokeDown, .fellSilent, .ended, .handedOver, .moved,
+                .rulesChanged, .surgeChanged, .travelTimesChanged, .timesMeasured, .timePassed:
+                nil
             }
         let decision = simulation.apply(event)
         for id in decision.expired {
@@ -111,7 +116,9 @@ package struct CampusTrial {
             if let place { learned.offered(place, refused: true, nowMs) }
             figures.overrides += 1
         case .droppedOff(let id): riders[id] = nil
-        default: break
+        case .requested, .entered, .left, .brokeDown, .fellSilent, .ended, .handedOver, .moved, .rulesChanged,
+            .surgeChanged, .travelTimesChanged, .timesMeasured, .timePassed:
+            break
         }
     }
 
@@ -170,7 +177,8 @@ package struct CampusTrial {
 
     private mutating func change(_ said: CampusSettings) {
         guard let area = CampusArea(boundary: said.boundary) else { return }
-        (settings, self.area) = (said, area)
+        settings = said
+        self.area = area
         settings.numbers.merge(changed) { $1 }
         learned.likelihoods.setHalfLife(settings.halfLifeMs, nowMs: nowMs)
         decide(.rulesChanged(settings.rules(surge: simulation.campus.rules.weights.surge)))
@@ -186,7 +194,8 @@ package struct CampusTrial {
             figures.ridingS.append(droppedOffS - pickedUpS)
             figures.directS += directS
         }
-        (figures.driveS, figures.otherVehicles) = (simulation.driveS, simulation.otherVehicles)
+        figures.driveS = simulation.driveS
+        figures.otherVehicles = simulation.otherVehicles
         figures.movedArrivalS = simulation.movedArrivalS
         return figures
     }
@@ -196,8 +205,11 @@ extension CampusDay {
     /// The figures of the actual decisions and drives.
     package var figures: CampusFigures {
         var figures = CampusFigures()
-        (figures.requests, figures.overrides) = (rides.count, overrides)
-        (figures.driveS, figures.otherVehicles, figures.movedArrivalS) = (driveS, otherVehicles, movedArrivalS)
+        figures.requests = rides.count
+        figures.overrides = overrides
+        figures.driveS = driveS
+        figures.otherVehicles = otherVehicles
+        figures.movedArrivalS = movedArrivalS
         guard let start, let area = CampusArea(boundary: start.settings.boundary) else { return figures }
         let travel = TravelTimes(secondsPerMetre: start.campus.travel.secondsPerMetre)
         for ride in rides.values.sorted(by: { $0.pickup.request < $1.pickup.request }) {

@@ -40,8 +40,13 @@ package struct RuleTest: Sendable {
         name: String, place: String, model: String, vehicle: VehicleID, startMs: Int64, facts: [Fact],
         expected: [Expectation]
     ) {
-        (self.name, self.place, self.model, self.vehicle) = (name, place, model, vehicle)
-        (self.startMs, self.facts, self.expected) = (startMs, facts, expected)
+        self.name = name
+        self.place = place
+        self.model = model
+        self.vehicle = vehicle
+        self.startMs = startMs
+        self.facts = facts
+        self.expected = expected
     }
 
     /// The differences, with the readings around them; nil when there are none.
@@ -74,7 +79,10 @@ package struct RuleTest: Sendable {
             _ = told.tell(episodes, cause: AlertCause(pushedMs: ms, isLate: isLate)) { _ in true }
         }
         func judgeLate(at ms: Int64) {
-            (judged, judgedBy, isWaiting, hasLate) = (known, services, false, false)
+            judged = known
+            judgedBy = services
+            isWaiting = false
+            hasLate = false
             tell(at: ms, isLate: true)
         }
         for fact in facts {
@@ -86,7 +94,8 @@ package struct RuleTest: Sendable {
                     judged.append(reading)
                     tell(at: fact.ms)
                 } else if known != before {
-                    (isWaiting, hasLate) = (true, true)
+                    isWaiting = true
+                    hasLate = true
                 }
             case .tick(let ts) where ts > clockMs ?? .min:
                 clockMs = ts
@@ -162,7 +171,7 @@ package struct RuleTest: Sendable {
         func time(_ ms: Int64?) -> String { ms.map { TrialTime.text($0, from: startMs) } ?? "none" }
         return [
             "opened": time(episode.openedMs), "resolved": time(episode.resolvedMs),
-            "state": alert.isWithdrawn ? "withdrawn" : episode.state.rawValue, "severity": episode.severity.rawValue,
+            "state": alert.state.rawValue, "severity": episode.severity.rawValue,
             "test": episode.test.rawValue, "since": time(episode.sinceMs), "opening": number(episode.openingValue),
             "worst": number(episode.worstValue), "worst_at": time(episode.worstMs),
             "threshold": number(episode.threshold), "recommended": number(episode.recommended),

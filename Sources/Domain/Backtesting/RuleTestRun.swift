@@ -30,6 +30,7 @@ package struct RuleTestRun: Sendable {
             }
         }
         failures = tests.compactMap { $0.failure(by: rules) }
-        (passed, self.faults) = (tests.count - failures.count, faults)
+        passed = tests.count - failures.count
+        self.faults = faults
     }
 }

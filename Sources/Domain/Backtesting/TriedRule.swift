@@ -61,7 +61,8 @@ package struct TriedRule: Sendable {
             }
             if let critical = rule.critical, isOther || isBeyond(limit.value, critical) { rule.critical = nil }
             if let clear = rule.clear, isOther || isBeyond(clear, limit.value) { rule.clear = nil }
-            (rule.test, rule.threshold) = (limit.test, limit.value)
+            rule.test = limit.test
+            rule.threshold = limit.value
             // A service interval is the limit of what has run since the service.
             if rule.every != nil { (rule.every, rule.soon) = (limit.value, rule.soon.map { min($0, limit.value) }) }
         }

@@ -42,7 +42,9 @@ public struct Action: Equatable, Sendable {
         public var isOfCars: Bool {
             switch self {
             case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer: false
-            default: true
+            case .registration, .tripStart, .tripStop, .tripDiscard, .tripTag, .driving, .assignment, .settings,
+                .scanRequest, .scan, .support, .tripSummary, .weather:
+                true
             }
         }
         public var isOfMachines: Bool {
@@ -53,7 +55,9 @@ public struct Action: Equatable, Sendable {
         public var isOfAll: Bool {
             switch self {
             case .silence, .settings: true
-            default: false
+            case .registration, .service, .acknowledgement, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+                .tripDiscard, .tripTag, .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
+                false
             }
         }
     }
@@ -89,7 +93,9 @@ public struct Action: Equatable, Sendable {
         /// The freeze frame as a JSON object: the code that froze it and the values by their keys; nil: none.
         public var freezeFrame: String?
         public init(request: String?, isDone: Bool, text: String) {
-            (self.request, self.isDone, self.text) = (request, isDone, text)
+            self.request = request
+            self.isDone = isDone
+            self.text = text
         }
     }
 
@@ -144,7 +150,9 @@ public struct Action: Equatable, Sendable {
         /// Of the box's certificate, 64 hexadecimal digits; nil: plain TCP.
         public var certificateSHA256: String?
         public init(host: String, port: Int32, certificateSHA256: String?) {
-            (self.host, self.port, self.certificateSHA256) = (host, port, certificateSHA256)
+            self.host = host
+            self.port = port
+            self.certificateSHA256 = certificateSHA256
         }
     }
 
@@ -154,7 +162,9 @@ public struct Action: Equatable, Sendable {
         public var parameter: MachineParameter?
         public var untilMs: Int64
         public init(model: String?, parameter: MachineParameter?, untilMs: Int64) {
-            (self.model, self.parameter, self.untilMs) = (model, parameter, untilMs)
+            self.model = model
+            self.parameter = parameter
+            self.untilMs = untilMs
         }
     }
 
@@ -168,6 +178,11 @@ public struct Action: Equatable, Sendable {
     public let kind: Kind
 
     public init(id: String, vehicle: VehicleID?, ts: Int64, by: String, note: String?, kind: Kind) {
-        (self.id, self.vehicle, self.ts, self.by, self.note, self.kind) = (id, vehicle, ts, by, note, kind)
+        self.id = id
+        self.vehicle = vehicle
+        self.ts = ts
+        self.by = by
+        self.note = note
+        self.kind = kind
     }
 }

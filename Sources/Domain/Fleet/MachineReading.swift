@@ -21,7 +21,10 @@ public struct MachineReading: Equatable, Sendable {
     public var isPartial = false
 
     public init(vehicle: VehicleID, ts: Int64, id: String, model: String) {
-        (self.vehicle, self.ts, self.id, self.model) = (vehicle, ts, id, model)
+        self.vehicle = vehicle
+        self.ts = ts
+        self.id = id
+        self.model = model
     }
 }
 
@@ -87,8 +90,13 @@ public struct MachineParameterRow: Sendable {
         _ parameter: MachineParameter, _ key: String, _ name: String, _ unit: String, _ kind: MachineParameter.Kind,
         _ least: Int64, _ most: Int64
     ) {
-        (self.parameter, self.key, self.name, self.unit) = (parameter, key, name, unit)
-        (self.kind, self.least, self.most) = (kind, least, most)
+        self.parameter = parameter
+        self.key = key
+        self.name = name
+        self.unit = unit
+        self.kind = kind
+        self.least = least
+        self.most = most
     }
 }
 

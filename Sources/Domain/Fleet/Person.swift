@@ -15,7 +15,10 @@ public struct RosterEntry: Equatable, Sendable {
     public var mail: String
 
     public init(id: String, role: PersonRole, name: String, mail: String) {
-        (self.id, self.role, self.name, self.mail) = (id, role, name, mail)
+        self.id = id
+        self.role = role
+        self.name = name
+        self.mail = mail
     }
 }
 

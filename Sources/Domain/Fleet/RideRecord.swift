@@ -69,8 +69,11 @@ public struct RideRecord: Equatable, Sendable {
         public var description: String?
 
         public init(request: String, rider: String, passengers: Int, from: Position, to: Position) {
-            (self.request, self.rider, self.passengers) = (request, rider, passengers)
-            (self.from, self.to) = (from, to)
+            self.request = request
+            self.rider = rider
+            self.passengers = passengers
+            self.from = from
+            self.to = to
         }
     }
 
@@ -81,8 +84,11 @@ public struct RideRecord: Equatable, Sendable {
         public var capacity: Int
         public var place: Position
         public init(vehicle: String, driver: String, person: Person, capacity: Int, place: Position) {
-            (self.vehicle, self.driver, self.person) = (vehicle, driver, person)
-            (self.capacity, self.place) = (capacity, place)
+            self.vehicle = vehicle
+            self.driver = driver
+            self.person = person
+            self.capacity = capacity
+            self.place = place
         }
     }
 
@@ -97,7 +103,10 @@ public struct RideRecord: Equatable, Sendable {
         public var weather: String?
 
         public init(startMs: Int64, surge: Int64, speedKmh: Int64?, weather: String?) {
-            (self.startMs, self.surge, self.speedKmh, self.weather) = (startMs, surge, speedKmh, weather)
+            self.startMs = startMs
+            self.surge = surge
+            self.speedKmh = speedKmh
+            self.weather = weather
         }
     }
 
@@ -115,7 +124,10 @@ public struct RideRecord: Equatable, Sendable {
         public static let msMax: Int64 = 86_400_000
 
         public init(source: String, from: [Position], to: [Position], ms: [Int64?]) {
-            (self.source, self.from, self.to, self.ms) = (source, from, to, ms)
+            self.source = source
+            self.from = from
+            self.to = to
+            self.ms = ms
         }
     }
 
@@ -128,7 +140,11 @@ public struct RideRecord: Equatable, Sendable {
     public var kind: Kind
 
     public init(id: String, campus: String, ts: Int64, by: String, kind: Kind) {
-        (self.id, self.campus, self.ts, self.by, self.kind) = (id, campus, ts, by, kind)
+        self.id = id
+        self.campus = campus
+        self.ts = ts
+        self.by = by
+        self.kind = kind
     }
 }
 
@@ -229,7 +245,9 @@ public struct CampusSettings: Equatable, Sendable {
     public static let tableBytesMax = 1_000
 
     public init(name: String, boundary: [Position], numbers: [Key: Int64] = [:]) {
-        (self.name, self.boundary, self.numbers) = (name, boundary, numbers)
+        self.name = name
+        self.boundary = boundary
+        self.numbers = numbers
     }
 
     /// Such a campus has no ticks: time passes with its records.

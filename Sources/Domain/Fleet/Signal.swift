@@ -52,8 +52,12 @@ public struct SignalRow: Sendable {
     ]
 
     init(_ signal: Signal, _ key: String, _ unit: String, _ decimals: Int, _ least: Int32, _ most: Int32) {
-        (self.signal, self.key, self.unit) = (signal, key, unit)
-        (self.decimals, self.least, self.most) = (decimals, least, most)
+        self.signal = signal
+        self.key = key
+        self.unit = unit
+        self.decimals = decimals
+        self.least = least
+        self.most = most
     }
 
     /// The integer scale: 1000 for thousandths, 10 000 000 for positions.

@@ -32,8 +32,11 @@ public struct Survey: Equatable, Sendable {
     public var others: [OtherField] = []
 
     public init(survey: String, site: String, startMs: Int64, stopMs: Int64, offsetMin: Int) {
-        (self.survey, self.site) = (survey, site)
-        (self.startMs, self.stopMs, self.offsetMin) = (startMs, stopMs, offsetMin)
+        self.survey = survey
+        self.site = site
+        self.startMs = startMs
+        self.stopMs = stopMs
+        self.offsetMin = offsetMin
     }
 
     /// A field of a name that is not known here, with its value as JSON without blanks; in the order of their names.
@@ -58,7 +61,9 @@ public struct Survey: Equatable, Sendable {
         public var habitat: String?
         public var others: [OtherField] = []
         public init(section: String, distanceMm: Int64?, habitat: String?) {
-            (self.section, self.distanceMm, self.habitat) = (section, distanceMm, habitat)
+            self.section = section
+            self.distanceMm = distanceMm
+            self.habitat = habitat
         }
     }
 
@@ -149,6 +154,11 @@ public struct SurveyRecord: Equatable, Sendable {
     public var kind: Kind
 
     public init(id: String, site: String, ts: Int64, account: String, by: String, kind: Kind) {
-        (self.id, self.site, self.ts, self.account, self.by, self.kind) = (id, site, ts, account, by, kind)
+        self.id = id
+        self.site = site
+        self.ts = ts
+        self.account = account
+        self.by = by
+        self.kind = kind
     }
 }

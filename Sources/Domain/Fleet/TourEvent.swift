@@ -21,8 +21,12 @@ public struct TourEvent: Equatable, Sendable {
     public var kind: Kind
 
     public init(id: String, tour: String, version: Int, ts: Int64, offsetMin: Int, kind: Kind) {
-        (self.id, self.tour, self.version) = (id, tour, version)
-        (self.ts, self.offsetMin, self.kind) = (ts, offsetMin, kind)
+        self.id = id
+        self.tour = tour
+        self.version = version
+        self.ts = ts
+        self.offsetMin = offsetMin
+        self.kind = kind
     }
 
     public static let versionMax = 1_000_000
@@ -31,6 +35,16 @@ public struct TourEvent: Equatable, Sendable {
 
     /// Days since 1970-01-01, where the visitor was.
     public var localDay: Int64 { UTC.day(of: ts + Int64(offsetMin) * 60_000) / 86_400_000 }
+
+    /// What phones tell of tours, as it stands in the tables.
+    public enum Word: String, CaseIterable, Sendable { case download, visit }
+
+    public var word: Word {
+        switch kind {
+        case .download: .download
+        case .visit: .visit
+        }
+    }
 
     public var waypoint: String? { if case .visit(let waypoint) = kind { waypoint } else { nil } }
 }

@@ -13,7 +13,8 @@ package struct DayClock {
 
     package init(_ day: ZonedDay) {
         let zone = TimeZone(identifier: day.zone) ?? .gmt
-        (self.zone, self.day) = (zone, day)
+        self.zone = zone
+        self.day = day
         let parts = day.date.split(separator: "-").compactMap { Int64($0) }
         midnightMs = UTC.days(year: parts[0], month: parts[1], day: parts[2]) * UTC.msPerDay
         let (first, last) = (DayClock.offset(zone, day.fromMs), DayClock.offset(zone, day.toMs - 1))

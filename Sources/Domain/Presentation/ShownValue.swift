@@ -12,7 +12,8 @@ package struct ShownValue: Sendable, Equatable {
         switch (units, unit) {
         // NIST SP 811 (2008), B.8: the US gallon, the pound-force per square inch and the mile are exact or given so.
         case (.metric, "US gal"), (.metric, "gallons"), (.metric, "gal"):
-            (self.value, self.unit) = (value * 3.785_411_784, "L")
+            self.value = value * 3.785_411_784
+            self.unit = "L"
         case (.us, "gallons"): (self.value, self.unit) = (value, "US gal")
         case (.us, "kPa"): (self.value, self.unit) = (value / 6.894_757, "psi")
         case (.us, "°C"): (self.value, self.unit) = (value * 9 / 5 + 32, "°F")

@@ -25,7 +25,9 @@ package struct ZonedDay: Sendable {
         // Midnight may not exist on the day the clocks change: the calendar knows where the day begins.
         let start = calendar.startOfDay(for: noon)
         guard let next = calendar.date(byAdding: .day, value: 1, to: noon) else { return nil }
-        (self.date, self.zone, self.calendar) = (date, zone, calendar)
+        self.date = date
+        self.zone = zone
+        self.calendar = calendar
         fromMs = Int64((start.timeIntervalSince1970 * 1_000).rounded())
         toMs = Int64((calendar.startOfDay(for: next).timeIntervalSince1970 * 1_000).rounded())
     }

@@ -14,7 +14,9 @@ package struct FlightCurve: Equatable, Sendable {
         package let visits: Int
         package let meanCount: Double
         package init(week: Int, visits: Int, meanCount: Double) {
-            (self.week, self.visits, self.meanCount) = (week, visits, meanCount)
+            self.week = week
+            self.visits = visits
+            self.meanCount = meanCount
         }
     }
 

@@ -43,7 +43,9 @@ package struct FoldedSurvey: Equatable, Sendable {
     package init?(_ history: SurveyHistory, names: (String) -> TaxonMatch) {
         guard let submitted = history.versions.first, let newest = history.versions.last else { return nil }
         let survey = newest.survey
-        (self.survey, self.submitted, version) = (survey, submitted, history.versions.count - 1)
+        self.survey = survey
+        self.submitted = submitted
+        version = history.versions.count - 1
         revisedMs = history.versions.count > 1 ? newest.saidMs : nil
         func localDay(_ ts: Int64) -> Int64 {
             UTC.day(of: ts + Int64(survey.offsetMin) * UTC.msPerMinute) / UTC.msPerDay
@@ -52,7 +54,8 @@ package struct FoldedSurvey: Equatable, Sendable {
         let walk = Walk(survey)
         let hours = SurveyHours.of(survey)
         let weather = hours.compactMap { history.weather[$0] }
-        (self.walk, self.weather) = (walk, weather)
+        self.walk = walk
+        self.weather = weather
         weatherMissing = walk.place == nil ? 0 : hours.count - weather.count
         gate = ProtocolGate(survey, place: walk.place, service: weather)
         expertise = Expertise.highest(survey.surveyors.compactMap(\.expertise))

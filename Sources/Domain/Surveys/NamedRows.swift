@@ -15,7 +15,9 @@ package struct NamedRows: Sendable {
         private let fields: [String]
 
         init(line: Int, places: [String: Int], fields: [String]) {
-            (self.line, self.places, self.fields) = (line, places, fields)
+            self.line = line
+            self.places = places
+            self.fields = fields
         }
 
         /// Nil where there is no such column, and where it is empty.

@@ -16,7 +16,9 @@ package enum SurveyFiles {
         package var offsetMin: Int
         package var surveyProtocol: String?
         package init(site: String?, offsetMin: Int, surveyProtocol: String?) {
-            (self.site, self.offsetMin, self.surveyProtocol) = (site, offsetMin, surveyProtocol)
+            self.site = site
+            self.offsetMin = offsetMin
+            self.surveyProtocol = surveyProtocol
         }
     }
 
@@ -93,7 +95,9 @@ package enum SurveyFiles {
         var sighting = Sighting(species: name, count: count)
         sighting.place = try place(row, fault)
         sighting.comments = row["occurrenceRemarks"]
-        (sighting.lifeStage, sighting.sex, sighting.behaviour) = (row["lifeStage"], row["sex"], row["behavior"])
+        sighting.lifeStage = row["lifeStage"]
+        sighting.sex = row["sex"]
+        sighting.behaviour = row["behavior"]
         sighting.others = others(row, names, but: occurrenceFields)
         return sighting
     }

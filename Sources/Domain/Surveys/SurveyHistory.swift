@@ -21,8 +21,14 @@ package struct SurveyHistory: Equatable, Sendable {
             id: String, offset: Int64, saidMs: Int64, account: String, by: String, note: String?, basedOn: Int?,
             survey: Survey
         ) {
-            (self.id, self.offset, self.saidMs, self.account) = (id, offset, saidMs, account)
-            (self.by, self.note, self.basedOn, self.survey) = (by, note, basedOn, survey)
+            self.id = id
+            self.offset = offset
+            self.saidMs = saidMs
+            self.account = account
+            self.by = by
+            self.note = note
+            self.basedOn = basedOn
+            self.survey = survey
         }
     }
 
@@ -44,7 +50,9 @@ package struct SurveyHistory: Equatable, Sendable {
     package private(set) var weather: [Int64: WeatherAnswer]
 
     package init(versions: [Version] = [], waiting: [Int: Version] = [:], weather: [Int64: WeatherAnswer] = [:]) {
-        (self.versions, self.waiting, self.weather) = (versions, waiting, weather)
+        self.versions = versions
+        self.waiting = waiting
+        self.weather = weather
     }
 
     package mutating func apply(_ record: SurveyRecord, offset: Int64) -> Outcome {

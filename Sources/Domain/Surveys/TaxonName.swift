@@ -9,7 +9,9 @@ package struct TaxonMatch: Equatable, Sendable {
     package var reviewReason: String?
 
     package init(name: String, taxon: String?, isSensitive: Bool = false, reviewReason: String? = nil) {
-        (self.name, self.taxon, self.isSensitive) = (name, taxon, isSensitive)
+        self.name = name
+        self.taxon = taxon
+        self.isSensitive = isSensitive
         self.reviewReason = reviewReason
     }
 }
@@ -25,7 +27,10 @@ package enum TaxonName {
         package let accepted: String
         package let isSensitive: Bool
         package init(kind: Kind, taxon: String, accepted: String, isSensitive: Bool) {
-            (self.kind, self.taxon, self.accepted, self.isSensitive) = (kind, taxon, accepted, isSensitive)
+            self.kind = kind
+            self.taxon = taxon
+            self.accepted = accepted
+            self.isSensitive = isSensitive
         }
     }
 

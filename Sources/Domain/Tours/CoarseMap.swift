@@ -88,8 +88,10 @@ private struct Frame {
     let west, south, east, north: Double
 
     init(_ corners: Corners) {
-        (west, south) = (Double(corners.southWest.longitude) * 1e-7, Double(corners.southWest.latitude) * 1e-7)
-        (east, north) = (Double(corners.northEast.longitude) * 1e-7, Double(corners.northEast.latitude) * 1e-7)
+        west = Double(corners.southWest.longitude) * 1e-7
+        south = Double(corners.southWest.latitude) * 1e-7
+        east = Double(corners.northEast.longitude) * 1e-7
+        north = Double(corners.northEast.latitude) * 1e-7
     }
 
     private func misses(_ line: [Point]) -> Bool {

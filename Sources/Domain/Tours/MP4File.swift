@@ -96,7 +96,8 @@ enum MP4File {
             var (length, head) = (number(bytes, at, 4), 8)
             if length == 1 {
                 guard range.upperBound - at >= 16 else { throw broken("an incomplete box") }
-                (length, head) = (number(bytes, at + 8, 8), 16)
+                length = number(bytes, at + 8, 8)
+                head = 16
             } else if length == 0 {
                 // To the end of the file; only the last one may.
                 guard range.upperBound == bytes.count else { throw broken("a box without an end") }

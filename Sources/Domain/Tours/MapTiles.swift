@@ -44,7 +44,9 @@ package struct MapTiles: Equatable, Sendable {
     package let tiles: [Tile]
 
     package init(mediaType: String, attribution: String, tiles: [Tile]) {
-        (self.mediaType, self.attribution, self.tiles) = (mediaType, attribution, tiles)
+        self.mediaType = mediaType
+        self.attribution = attribution
+        self.tiles = tiles
     }
 
     /// Cuts a tour's frame out of a map.

@@ -6,7 +6,8 @@ package struct Corners: Equatable, Sendable {
     package var northEast: Position
 
     package init(southWest: Position, northEast: Position) {
-        (self.southWest, self.northEast) = (southWest, northEast)
+        self.southWest = southWest
+        self.northEast = northEast
     }
 
     /// A trail is walked: 2 degrees are more than 200 km from south to north.
@@ -41,7 +42,11 @@ package struct Waypoint: Equatable, Sendable {
     package var media: [String]
 
     package init(id: String, place: Position, title: String, text: String = "", media: [String] = []) {
-        (self.id, self.place, self.title, self.text, self.media) = (id, place, title, text, media)
+        self.id = id
+        self.place = place
+        self.title = title
+        self.text = text
+        self.media = media
     }
 }
 
@@ -69,8 +74,11 @@ package struct Tour: Equatable, Sendable {
     package init(
         area: String, text: String = "", corners: Corners? = nil, waypoints: [Waypoint] = [], track: [Position] = []
     ) {
-        (self.area, self.text, self.corners) = (area, text, corners)
-        (self.waypoints, self.track) = (waypoints, track)
+        self.area = area
+        self.text = text
+        self.corners = corners
+        self.waypoints = waypoints
+        self.track = track
     }
 
     /// All media, each once, in the order of their names.

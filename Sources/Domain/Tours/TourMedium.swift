@@ -36,10 +36,12 @@ package struct TourMedium: Equatable, Sendable {
     package init(_ bytes: [UInt8]) throws(Fault) {
         if bytes.count >= 12, bytes[4..<8].elementsEqual("ftyp".utf8) {
             try TourMedium.check(bytes, most: TourMedium.videoBytesMax)
-            (mediaType, content) = ("video/mp4", try MP4File.cleaned(bytes))
+            mediaType = "video/mp4"
+            content = try MP4File.cleaned(bytes)
         } else if bytes.starts(with: WebMFile.signature) {
             try TourMedium.check(bytes, most: TourMedium.videoBytesMax)
-            (mediaType, content) = ("video/webm", try WebMFile.cleaned(bytes))
+            mediaType = "video/webm"
+            content = try WebMFile.cleaned(bytes)
         } else {
             let photo: PhotoFile
             do throws(PhotoFile.Fault) { photo = try PhotoFile(bytes) } catch {
@@ -52,7 +54,8 @@ package struct TourMedium: Equatable, Sendable {
             guard TourMedium.isHarmless(photo.trailing) else {
                 throw .trailing(kind: photo.mediaType, bytes: photo.trailing.count)
             }
-            (mediaType, content) = (photo.mediaType, photo.content)
+            mediaType = photo.mediaType
+            content = photo.content
         }
     }
 

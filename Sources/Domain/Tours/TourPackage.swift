@@ -76,7 +76,8 @@ package struct TourPackage: Equatable, Sendable {
             File(name: tiles!.name(tile), digest: sha256(tile.content), content: tile.content)
         }
         files = [File(name: "tour.json", digest: sha256(text), content: text), mapFile] + pictures + (cut ?? [])
-        (self.tour, self.version) = (id, version)
+        self.tour = id
+        self.version = version
         let bytes = files.reduce(0) { $0 + $1.content.count }
         guard bytes <= TourPackage.bytesMax else { throw .tooLarge(bytes: bytes) }
     }

@@ -65,7 +65,8 @@ package enum WalkingOrder {
         }
         guard let travel = TravelTimes(secondsPerMetre: 0, sites: sites, measuredS: measured) else { return nil }
         var rules = DispatchRules()
-        (rules.weights.wait, rules.weights.ride) = (0, 0)
+        rules.weights.wait = 0
+        rules.weights.ride = 0
         rules.exactStatesMax = 1 << exactMax
         let rides = (1...items).map { site in
             Ride(
@@ -118,7 +119,9 @@ private struct Walk {
     private static let roundsMax = 200
 
     init(order: [Int], legs: [[Double]], isRound: Bool) {
-        (self.order, self.legs, self.isRound) = (order, legs, isRound)
+        self.order = order
+        self.legs = legs
+        self.isRound = isRound
     }
 
     var length: Double {

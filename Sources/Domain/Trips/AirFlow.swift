@@ -23,7 +23,8 @@ struct AirFlow: Equatable, Sendable {
             twice += (last.value + value) * elapsed
             burntTwice += (lastBurnt + burnt) * elapsed
         }
-        (last, lastBurnt) = (LastValue(ts: ts, value: value), burnt)
+        last = LastValue(ts: ts, value: value)
+        lastBurnt = burnt
     }
 
     /// mg/s · ms = mg / 1000.

@@ -11,7 +11,10 @@ public struct VehicleMinute: Equatable, Sendable {
     public var readings: [CarReading]
 
     public init(startMs: Int64, tripStartMs: Int64, totals: DriveTotals, readings: [CarReading]) {
-        (self.startMs, self.tripStartMs, self.totals, self.readings) = (startMs, tripStartMs, totals, readings)
+        self.startMs = startMs
+        self.tripStartMs = tripStartMs
+        self.totals = totals
+        self.readings = readings
     }
 }
 
@@ -31,7 +34,9 @@ public struct Trip: Equatable, Sendable {
     public var carry: [UInt8] = []
 
     public init(startMs: Int64, endMs: Int64, totals: DriveTotals) {
-        (self.startMs, self.endMs, self.totals) = (startMs, endMs, totals)
+        self.startMs = startMs
+        self.endMs = endMs
+        self.totals = totals
     }
 
     /// Between its first reading and the border after it.
@@ -100,8 +105,10 @@ public struct Drive: Equatable, Sendable {
         for index in readings.indices { fold.add(readings[index]) }
         let totals = fold.minute
         var now = trip ?? begun ?? Trip(startMs: first, endMs: last, totals: DriveTotals())
-        (now.endMs, now.totals) = (last, now.totals + totals)
-        (trip, begun) = (now, nil)
+        now.endMs = last
+        now.totals = now.totals + totals
+        trip = now
+        begun = nil
         return (totals, ended)
     }
 
@@ -112,7 +119,8 @@ public struct Drive: Equatable, Sendable {
             self = Drive(rules: rules)
         } else if ts >= ended.borderMs {
             fold.forget(before: ended.startMs)
-            (ended.endMs, ended.goesOn) = (ended.borderMs, true)
+            ended.endMs = ended.borderMs
+            ended.goesOn = true
             begin(at: UTC.day(of: ts))
         } else {
             return nil
@@ -125,7 +133,8 @@ public struct Drive: Equatable, Sendable {
         part.isFromBefore = true
         fold.pack(to: &part.carry, before: borderMs, isFromBefore: true)
         fold.rules = rules.inForce(at: borderMs)
-        (trip, begun) = (nil, part)
+        trip = nil
+        begun = part
     }
 
     /// The trip when the drive continues in a part that begins at `borderMs`, and the state that the part begins with. Nil: there is no
@@ -221,7 +230,9 @@ extension Drive {
     /// still is the whole.
     package mutating func cut(at startMs: Int64, totals: DriveTotals) {
         guard var trip, trip.startMs < startMs else { return }
-        (trip.startMs, trip.totals, trip.isFromBefore) = (startMs, totals, true)
+        trip.startMs = startMs
+        trip.totals = totals
+        trip.isFromBefore = true
         fold.rules = rules.inForce(at: startMs)
         self.trip = trip
     }

@@ -75,7 +75,8 @@ public enum FuelUse: Equatable, Sendable {
         switch car?.fuel {
         case .electric: self = .unknown(.electric)
         case .diesel: self = .unknown(.dieselWithoutRate)
-        default: self = .unknown(totals.burntAirPerLitreMg == nil ? .nothingRead : .displacementUnknown)
+        case nil, .gasoline, .ethanol, .methanol, .lpg, .cng:
+            self = .unknown(totals.burntAirPerLitreMg == nil ? .nothingRead : .displacementUnknown)
         }
     }
 
@@ -111,7 +112,8 @@ public struct FuelPrice: Equatable, Sendable {
     public var perUSGallon: Double
     public var currency: String
     public init(perUSGallon: Double, currency: String) {
-        (self.perUSGallon, self.currency) = (perUSGallon, currency)
+        self.perUSGallon = perUSGallon
+        self.currency = currency
     }
     /// The default of the specification.
     public static let standard = FuelPrice(perUSGallon: 2.39, currency: "USD")

@@ -129,17 +129,23 @@ struct MinuteFold: Equatable, Sendable {
         minute.milliTurns = Decimal.divided(rpmTwice, by: 120_000)
         // mL/h · ms = µL / 3600.
         minute.fuelRateUl = totals.fuelRateMs == nil ? nil : Decimal.divided(fuelRateTwice, by: 7_200)
-        (minute.airMg, minute.burntAirMg, minute.airMs) = (measured.mg, measured.burntMg, measured.ms)
+        minute.airMg = measured.mg
+        minute.burntAirMg = measured.burntMg
+        minute.airMs = measured.ms
         minute.airCalculatedMg = calculated.mg
-        (minute.burntAirCalculatedMg, minute.airCalculatedMs) = (calculated.burntMg, calculated.ms)
-        (minute.burntAirPerLitreMg, minute.airPerLitreMs) = (perLitre.burntMg, perLitre.ms)
+        minute.burntAirCalculatedMg = calculated.burntMg
+        minute.airCalculatedMs = calculated.ms
+        minute.burntAirPerLitreMg = perLitre.burntMg
+        minute.airPerLitreMs = perLitre.ms
         return minute
     }
 
     /// Starts the next minute's sums; what crosses the edge stays.
     mutating func startMinute() {
         totals = DriveTotals()
-        (speedTwice, rpmTwice, fuelRateTwice) = (0, 0, 0)
+        speedTwice = 0
+        rpmTwice = 0
+        fuelRateTwice = 0
         measured.startMinute()
         calculated.startMinute()
         perLitre.startMinute()
@@ -149,7 +155,9 @@ struct MinuteFold: Equatable, Sendable {
     /// decides anything further away than the trip after its own.
     mutating func forget(before ts: Int64) {
         if let last = speed, last.ts < ts {
-            (speed, engineOn, wasFuelCut) = (nil, false, nil)
+            speed = nil
+            engineOn = false
+            wasFuelCut = nil
             sharp.startRun()
             smoothed.startRun()
         }
@@ -181,7 +189,8 @@ struct MinuteFold: Equatable, Sendable {
         manifoldPressure = try MinuteFold.last(.manifoldPressure, &reader, endMs)
         intakeAir = try MinuteFold.last(.intakeAir, &reader, endMs)
         let flags = try reader.byte()
-        (engineOn, wasFuelCut) = (flags & 1 != 0, flags & 2 == 0 ? nil : flags & 4 != 0)
+        engineOn = flags & 1 != 0
+        wasFuelCut = flags & 2 == 0 ? nil : flags & 4 != 0
         try measured.unpack(&reader, before: endMs)
         try calculated.unpack(&reader, before: endMs)
         try perLitre.unpack(&reader, before: endMs)

@@ -74,7 +74,8 @@ struct Mixture: Equatable, Sendable {
         longTrim.forget(before: ts)
         status.forget(before: ts)
         throttle.forget(before: ts)
-        (leastThrottleBefore, leastThrottle) = (leastThrottle, nil)
+        leastThrottleBefore = leastThrottle
+        leastThrottle = nil
     }
 
     func pack(to out: inout [UInt8], before endMs: Int64, isFromBefore: Bool) {

@@ -48,7 +48,8 @@ public struct Refuelling: Equatable, Sendable {
                 Refuelling(
                     fromMs: minutes[place - 1].startMs, untilMs: minutes[place].startMs,
                     beforeMilliPct: sides.before, afterMilliPct: sides.after))
-            (from, index) = (place, place + 1)
+            from = place
+            index = place + 1
         }
         return found
     }
@@ -79,7 +80,8 @@ public struct Refuelling: Equatable, Sendable {
             if !levels.isEmpty {
                 minutes.append(Minute(startMs: startMs, level: median(levels), isStanding: isStanding))
             }
-            (levels, isStanding) = ([], true)
+            levels = []
+            isStanding = true
         }
         var current = Int64.min
         for reading in readings {

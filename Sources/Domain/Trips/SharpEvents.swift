@@ -27,7 +27,8 @@ struct SharpEvents: Equatable, Sendable {
             }
             if stretchTs == nil, lastSharpTs.map({ ts - $0 > rules.sharpMergeMs }) ?? true { isCounted = false }
             let begin = stretchTs ?? ts
-            (stretchTs, lastSharpTs) = (begin, ts)
+            stretchTs = begin
+            lastSharpTs = ts
             guard !isCounted, ts - begin >= rules.sharpHoldMs else { return false }
             isCounted = true
             return true

@@ -28,7 +28,8 @@ struct SmoothedAcceleration: Equatable, Sendable {
             // Twice the area since `a`, rounded once, so that the pieces add up to the whole.
             let next = 2 * a.value * done + Decimal.divided((b.value - a.value) * done * done, by: length)
             if let second { end(second + next - area, &totals) }
-            (second, area) = (0, next)
+            second = 0
+            area = next
             edge += SmoothedAcceleration.stepMs
         }
         if let begun = second { second = begun + (a.value + b.value) * length - area }

@@ -48,9 +48,12 @@ extension TripRules {
     /// The content of a record of kind `trip_rules`.
     public init(_ limits: TripLimits) throws(DecodeError) {
         self.init()
-        (gapMs, tripGapMs) = (limits.gapMs, limits.tripGapMs)
-        (sharpMmPerS2, sharpMergeMs) = (limits.sharpMmPerS2, limits.sharpMergeMs)
-        (sharpLeastMetresPerHour, sharpHoldMs) = (limits.sharpLeastMetresPerHour, limits.sharpHoldMs)
+        gapMs = limits.gapMs
+        tripGapMs = limits.tripGapMs
+        sharpMmPerS2 = limits.sharpMmPerS2
+        sharpMergeMs = limits.sharpMergeMs
+        sharpLeastMetresPerHour = limits.sharpLeastMetresPerHour
+        sharpHoldMs = limits.sharpHoldMs
         if let fault { throw .tripRules(fault) }
     }
 

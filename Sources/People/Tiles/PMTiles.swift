@@ -70,7 +70,8 @@ final class PMTiles: TileSource {
             let sides = [102, 106, 110, 114].map(degrees)
             let isPlace = sides[0] < sides[2] && sides[1] < sides[3] && abs(sides[1]) <= 90 && abs(sides[3]) <= 90
             bounds = isPlace && sides[0] >= -180 && sides[2] <= 180 ? sides : nil
-            (leaves, tiles) = (try range(40), try range(56))
+            leaves = try range(40)
+            tiles = try range(56)
             root = try PMTiles.entries(PMTiles.part(handle, range(8), isPacked))
             let metadata = try PMTiles.part(handle, range(24), isPacked)
             attribution = TileFile.plain((try? JSONValue(metadata))?["attribution"]?.text ?? "")
@@ -130,7 +131,8 @@ final class PMTiles: TileSource {
                 if right == 1 { (x, y) = (side - 1 - x, side - 1 - y) }
                 (x, y) = (y, x)
             }
-            (x, y) = (x & (side - 1), y & (side - 1))
+            x = x & (side - 1)
+            y = y & (side - 1)
             side >>= 1
         }
         return id

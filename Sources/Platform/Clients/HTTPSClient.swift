@@ -9,7 +9,9 @@ package struct Reply: Sendable {
     package let body: [UInt8]
 
     package init(status: Int, headers: [String: String], body: [UInt8]) {
-        (self.status, self.headers, self.body) = (status, headers, body)
+        self.status = status
+        self.headers = headers
+        self.body = body
     }
 }
 
@@ -58,7 +60,9 @@ package final class HTTPSClient {
             throw RequestError(url: "", reason: "libcurl cannot start: no memory?")
         }
         unsafe handle = OpaquePointer(made)
-        (self.caFile, self.limits, self.isPlainAllowed) = (caFile, limits, isPlainAllowed)
+        self.caFile = caFile
+        self.limits = limits
+        self.isPlainAllowed = isPlainAllowed
         self.identity = identity
     }
 

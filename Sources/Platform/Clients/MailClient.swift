@@ -19,7 +19,9 @@ package final class MailClient {
             throw RequestError(url: "", reason: "libcurl cannot start: no memory?")
         }
         unsafe handle = OpaquePointer(made)
-        (self.server, self.login, self.caFile) = (server, login, caFile)
+        self.server = server
+        self.login = login
+        self.caFile = caFile
     }
 
     deinit { unsafe curl_easy_cleanup(UnsafeMutableRawPointer(handle)) }

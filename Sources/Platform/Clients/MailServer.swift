@@ -24,7 +24,8 @@ package struct MailServer: Equatable, Sendable {
             guard let said = UInt16(rest[rest.index(after: colon)...]), said > 0 else {
                 throw Fault(description: "its port must be 1 to 65535")
             }
-            (port, rest) = (said, rest[..<colon])
+            port = said
+            rest = rest[..<colon]
         }
         let isAddress = rest.hasPrefix("[") && rest.hasSuffix("]")
         let name = isAddress ? rest.dropFirst().dropLast() : rest
@@ -38,7 +39,9 @@ package struct MailServer: Equatable, Sendable {
             throw Fault(
                 description: "its host must be a name or an address; user and password are settings of their own")
         }
-        (host, self.port, self.isImplicitTLS) = (String(rest), port, isImplicitTLS)
+        host = String(rest)
+        self.port = port
+        self.isImplicitTLS = isImplicitTLS
     }
 }
 

@@ -5,7 +5,8 @@ package enum Base64URL {
     package static func text(_ bytes: [UInt8]) -> String {
         var (text, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
         for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+            bits = bits << 8 | UInt32(byte)
+            count = count + 8
             while count >= 6 {
                 count -= 6
                 text.append(alphabet[Int(bits >> UInt32(count) & 63)])
@@ -20,7 +21,8 @@ package enum Base64URL {
         var (bytes, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
         for character in text.utf8 {
             guard let digit = alphabet.firstIndex(of: character) else { return nil }
-            (bits, count) = (bits << 6 | UInt32(digit), count + 6)
+            bits = bits << 6 | UInt32(digit)
+            count = count + 6
             if count >= 8 {
                 count -= 8
                 bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))

@@ -54,7 +54,8 @@ package enum Base32 {
     package static func text(_ bytes: [UInt8]) -> String {
         var (text, bits, count): ([UInt8], UInt32, UInt32) = ([], 0, 0)
         for byte in bytes {
-            (bits, count) = (bits << 8 | UInt32(byte), count + 8)
+            bits = bits << 8 | UInt32(byte)
+            count = count + 8
             while count >= 5 {
                 count -= 5
                 text.append(alphabet[Int(bits >> count & 31)])

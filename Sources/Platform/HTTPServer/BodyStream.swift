@@ -119,7 +119,9 @@ package final class BodyStream: Sendable {
 
     func close() {
         let closed = state.withLock { state in
-            (state.isEnded, state.connection, state.isSuspended) = (true, nil, false)
+            state.isEnded = true
+            state.connection = nil
+            state.isSuspended = false
             defer { state.closed = nil }
             return state.closed
         }

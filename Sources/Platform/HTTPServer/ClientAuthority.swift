@@ -8,7 +8,8 @@ package struct ClientAuthority: Sendable, Equatable {
     package var revoked: [UInt8]?
 
     package init(authorities: [UInt8], revoked: [UInt8]? = nil) {
-        (self.authorities, self.revoked) = (authorities, revoked)
+        self.authorities = authorities
+        self.revoked = revoked
     }
 }
 

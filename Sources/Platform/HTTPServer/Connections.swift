@@ -45,7 +45,9 @@ final class Connections: Sendable {
         let last = Connections.nowMs() + Int64(max(limits.receiveMs, limits.receiveInAllMs))
         entries.withLock { entries in
             guard var entry = entries[id] else { return }
-            (entry.phase, entry.deadlineMs, entry.lastMs) = (phase, deadline, last)
+            entry.phase = phase
+            entry.deadlineMs = deadline
+            entry.lastMs = last
             entry.restedBytes = phase == .resting ? drover_bytes_received(entry.descriptor) : nil
             entries[id] = entry
         }

@@ -73,7 +73,8 @@ final class Exchange {
             let strangersMax = limits.strangersBytesMax(of: request!.path)
             // A body that is too large for everybody gets the final refusal.
             guard strangersMax < bodyBytesMax else { return nil }
-            (bodyBytesMax, overflow) = (strangersMax, why)
+            bodyBytesMax = strangersMax
+            overflow = why
             guard declaredBytes > bodyBytesMax else { return nil }
             guard isHeardOut else { return why }
             refusal = why

@@ -11,7 +11,8 @@ package final class FileBody: Sendable {
     /// - Parameter descriptor: taken over, and closed with this.
     package init(descriptor: Int32, count: Int) {
         precondition(descriptor >= 0 && count >= 0)
-        (self.descriptor, self.count) = (descriptor, count)
+        self.descriptor = descriptor
+        self.count = count
     }
 
     deinit { _ = close(descriptor) }

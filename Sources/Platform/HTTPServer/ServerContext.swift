@@ -25,8 +25,10 @@ final class ServerContext: Sendable {
         refused: @escaping @Sendable (_ why: String, _ address: String) -> Void,
         handler: @escaping @Sendable (Request) -> Response
     ) {
-        (self.limits, self.refused) = (limits, refused)
-        (self.admit, self.handler) = (admit, handler)
+        self.limits = limits
+        self.refused = refused
+        self.admit = admit
+        self.handler = handler
         held = HeldBodies(limits)
         handlers = HandlerThreads(threads)
         connections = Connections(limits)

@@ -6,7 +6,10 @@ public struct NewTopic: Sendable {
     let replication: Int32
     let config: [String: String]
     public init(name: String, partitions: Int32, replication: Int32, config: [String: String]) {
-        (self.name, self.partitions, self.replication, self.config) = (name, partitions, replication, config)
+        self.name = name
+        self.partitions = partitions
+        self.replication = replication
+        self.config = config
     }
 }
 

@@ -14,7 +14,9 @@ public struct KafkaSettings: Sendable {
     public var log: @Sendable (_ level: Int, _ line: String) -> Void = { _, _ in }
 
     public init(brokers: String, clientID: String, extra: [String: String] = [:]) {
-        (self.brokers, self.clientID, self.extra) = (brokers, clientID, extra)
+        self.brokers = brokers
+        self.clientID = clientID
+        self.extra = extra
     }
 }
 
@@ -139,7 +141,8 @@ final class Handle {
             do {
                 // Reaches nobody: librdkafka reads and checks the files when a client is made.
                 var nowhere = settings
-                (nowhere.brokers, nowhere.log) = ("127.0.0.1:1", { _, _ in })
+                nowhere.brokers = "127.0.0.1:1"
+                nowhere.log = { _, _ in }
                 _ = try unsafe Handle(RD_KAFKA_PRODUCER, nowhere, [])
                 return true
             } catch {

@@ -30,7 +30,10 @@ public struct KafkaError: Error, Sendable, CustomStringConvertible {
     }
 
     package init(doing: String, message: String) {
-        (code, self.doing, self.message, trouble) = (-1, doing, message, nil)
+        code = -1
+        self.doing = doing
+        self.message = message
+        trouble = nil
     }
 
     public var description: String { "\(doing): \(message)" + (advice.map { ". \($0)" } ?? "") }

@@ -102,7 +102,9 @@ struct Renewal {
     private(set) var isDue = false
 
     init(_ files: [String], nowMs: Int64) {
-        (self.files, made, lookedMs) = (files, files.map(Renewal.stamp), nowMs)
+        self.files = files
+        made = files.map(Renewal.stamp)
+        lookedMs = nowMs
     }
 
     /// - Parameter isUsable: asked when the files are others than before; once for each that it says no of.

@@ -26,7 +26,9 @@ public final class Producer {
         public var isIdempotent: Bool
 
         public init(lingerMs: Int = 10, timeoutMs: Int = 30_000, isIdempotent: Bool = true) {
-            (self.lingerMs, self.timeoutMs, self.isIdempotent) = (lingerMs, timeoutMs, isIdempotent)
+            self.lingerMs = lingerMs
+            self.timeoutMs = timeoutMs
+            self.isIdempotent = isIdempotent
         }
     }
 
@@ -48,7 +50,8 @@ public final class Producer {
     public private(set) var queued = 0
 
     public init(_ settings: KafkaSettings, _ tuning: Tuning = Tuning()) throws {
-        (self.settings, self.tuning) = (settings, tuning)
+        self.settings = settings
+        self.tuning = tuning
         handle = try Producer.handle(settings, tuning, context: nil)
     }
 

@@ -23,7 +23,9 @@ package struct SettingSource: Sendable {
     package internal(set) var isWhole = true
 
     package init(_ name: String, _ values: [String: String], origin: Origin = .other) {
-        (self.name, self.values, self.origin) = (name, values, origin)
+        self.name = name
+        self.values = values
+        self.origin = origin
     }
 
     /// The variables that are settings, or look as if they were meant to be: `DROVER_` and the name of a group. With `_FILE`
@@ -195,7 +197,8 @@ package enum Nearest {
                 if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { least = min(least, before[j - 1] + 1) }
                 row.append(least)
             }
-            (before, last) = (last, row)
+            before = last
+            last = row
         }
         return last[b.count]
     }

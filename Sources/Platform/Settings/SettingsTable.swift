@@ -33,7 +33,10 @@ package struct SettingRow: Sendable {
     package var group: String { String(key.prefix { $0 != "." }) }
 
     init(_ key: String, _ kind: Kind, _ standard: String, _ help: String) {
-        (self.key, self.kind, self.standard, self.help) = (key, kind, standard, help)
+        self.key = key
+        self.kind = kind
+        self.standard = standard
+        self.help = help
     }
 
     package static func of(_ key: String) -> SettingRow? { table.first { $0.key == key } }

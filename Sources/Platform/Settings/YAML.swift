@@ -68,7 +68,8 @@ package enum YAML {
     package static func settings(_ bytes: [UInt8], name: String) -> SettingSource {
         var source = SettingSource(name, [:], origin: .file)
         let (root, faults, isWhole) = parse(bytes, name)
-        (source.faults, source.isWhole) = (faults, isWhole)
+        source.faults = faults
+        source.isWhole = isWhole
         switch root.value {
         case .map(let entries): flatten(entries, "", &source)
         // A file of comments, or with nothing but `---`.

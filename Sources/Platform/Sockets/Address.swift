@@ -99,7 +99,8 @@ package struct CIDR: Hashable, Sendable, CustomStringConvertible {
         guard parts.count == 1 || parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let bits = parts.count == 1 ? width : Int(parts[1]), (0...width).contains(bits)
         else { return nil }
-        (self.base, self.bits) = (base, bits)
+        self.base = base
+        self.bits = bits
         guard CIDR.masked(base.bytes, bits) == base.bytes else { return nil }
     }
 

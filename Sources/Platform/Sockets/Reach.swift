@@ -27,7 +27,9 @@ package struct Reach: Sendable {
     ///   - ownPorts: of the servers that this installation consists of, wherever they are: a network that is named is
     ///     named for boxes.
     package init(networks: [CIDR], takesPublic: Bool, ownPorts: Set<UInt16>) {
-        (self.networks, self.takesPublic, self.ownPorts) = (networks, takesPublic, ownPorts)
+        self.networks = networks
+        self.takesPublic = takesPublic
+        self.ownPorts = ownPorts
     }
 
     /// Adds networks to the named ones.

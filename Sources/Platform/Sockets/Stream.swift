@@ -23,7 +23,9 @@ package final class Stream {
     package init(to address: Address, port: UInt16, tls context: TLSContext?, pinned: String?) throws {
         let family = address.bytes.count == 4 ? AF_INET : AF_INET6
         descriptor = socket(family, Stream.kind, 0)
-        (self.pinned, isOpening, isShakingHands) = (pinned, true, context != nil)
+        self.pinned = pinned
+        isOpening = true
+        isShakingHands = context != nil
         guard descriptor >= 0 else { throw SocketError(doing: "socket") }
         let code = unsafe address.withSocketAddress(port: port) { unsafe connect(descriptor, $0, $1) }
         guard code == 0 || errno == EINPROGRESS else { throw SocketError(doing: "connecting") }
@@ -34,7 +36,9 @@ package final class Stream {
     /// A connection that a listener accepted.
     init(accepted descriptor: Int32, tls context: TLSContext?) throws {
         self.descriptor = descriptor
-        (pinned, isOpening, isShakingHands) = (nil, false, context != nil)
+        pinned = nil
+        isOpening = false
+        isShakingHands = context != nil
         Stream.sendAtOnce(descriptor)
         tls = try context.map { try TLSStream($0, descriptor: descriptor) }
     }
@@ -75,7 +79,8 @@ package final class Stream {
         case .ended: return .failed(SocketError("closed during the TLS handshake"))
         case .failed(let error): return .failed(error)
         }
-        (isShakingHands, tlsWantsWriting) = (false, false)
+        isShakingHands = false
+        tlsWantsWriting = false
         if let pinned, let fault = tls.faultOfCertificate(pinned: pinned) { return .distrusted(fault) }
         return .done
     }

@@ -44,7 +44,8 @@ public final class Health: Sendable {
         isStopping: @escaping @Sendable () -> Bool = { StopFlag.isSet },
         nowMs: @escaping @Sendable () -> Int64 = Clock.steadyMs
     ) {
-        (self.isStopping, self.nowMs) = (isStopping, nowMs)
+        self.isStopping = isStopping
+        self.nowMs = nowMs
     }
 
     /// A loop that has not turned for so long is stuck.
@@ -126,7 +127,8 @@ public final class Loop: Sendable {
     private static let waitingPatience: Int64 = 10
 
     init(patience: Int64, nowMs: @escaping @Sendable () -> Int64) {
-        (self.patience, self.nowMs) = (patience, nowMs)
+        self.patience = patience
+        self.nowMs = nowMs
         turnedMs = Atomic(nowMs())
     }
 

@@ -17,7 +17,8 @@ public struct LogValue: Sendable, ExpressibleByStringInterpolation, ExpressibleB
 
     public init(stringLiteral value: String) { self.init(value) }
     public init(stringInterpolation value: Interpolation) {
-        (text, isBare) = (value.text, value.isBare && value.parts == 1)
+        text = value.text
+        isBare = value.isBare && value.parts == 1
     }
     public init(integerLiteral value: Int) { self.init(value) }
     public init(booleanLiteral value: Bool) { self.init(value) }

@@ -21,6 +21,11 @@ public struct BackOff: Sendable {
         lengthen()
     }
 
+    /// How long something of its own waits after so many tries.
+    public static func ms(afterTries tries: Int, within boundsMs: ClosedRange<Int64>) -> Int64 {
+        min(boundsMs.lowerBound << Int64(min(tries, 20)), boundsMs.upperBound)
+    }
+
     /// A wait that ends early when the loop is to stop. It asks often: who watches the loop sees that it turns.
     public static func pause(_ ms: Int64, _ shouldStop: () -> Bool) {
         let deadline = Clock.steadyMs() + ms

@@ -12,7 +12,10 @@ public struct TroubleLog: Sendable {
     ///   - again: said when it works again.
     ///   - log: carries what else is to be said of it.
     public init(cannot: String, again: String, level: Log.Level = .error, log: Log) {
-        (self.cannot, self.again, self.level, self.log) = (cannot, again, level, log)
+        self.cannot = cannot
+        self.again = again
+        self.level = level
+        self.log = log
     }
 
     public var isInTrouble: Bool { trouble != nil }

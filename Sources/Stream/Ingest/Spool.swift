@@ -32,7 +32,10 @@ package struct SpooledPage {
     package let records: [[UInt8]]
 
     package init(topic: String, vehicle: VehicleID, end: End?, records: [[UInt8]]) {
-        (self.topic, self.vehicle, self.end, self.records) = (topic, vehicle, end, records)
+        self.topic = topic
+        self.vehicle = vehicle
+        self.end = end
+        self.records = records
     }
 }
 

@@ -21,8 +21,12 @@ package final class SpoolDrain: Sendable {
         _ spool: Spool, _ kafka: KafkaSettings, prepareTopics: @escaping @Sendable () throws -> Void,
         pushed: Counter, loop: Loop, log: Log
     ) {
-        (self.spool, self.kafka, self.prepareTopics) = (spool, kafka, prepareTopics)
-        (self.pushed, self.loop, self.log) = (pushed, loop, log)
+        self.spool = spool
+        self.kafka = kafka
+        self.prepareTopics = prepareTopics
+        self.pushed = pushed
+        self.loop = loop
+        self.log = log
     }
 
     package func start() { thread.start("drain", loop: loop) { [self] _ in run() } }
@@ -102,7 +106,8 @@ package final class SpoolDrain: Sendable {
             let now = Clock.steadyMs()
             if !deliveries.isEmpty {
                 if hasSaid { log.info("the broker acknowledges again", ["spooled": "\(spool.count)"]) }
-                (movedMs, hasSaid) = (now, false)
+                movedMs = now
+                hasSaid = false
                 continue
             }
             if thread.isStopping {

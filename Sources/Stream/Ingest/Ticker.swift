@@ -26,7 +26,9 @@ package final class Ticker: Sendable {
         _ kafka: KafkaSettings, name: String, topics: [String] = Topics.readings, intervalS: Int64, log: Log
     ) {
         self.name = name
-        (self.kafka, self.topics, self.intervalMs) = (kafka, topics, Int(intervalS) * 1_000)
+        self.kafka = kafka
+        self.topics = topics
+        self.intervalMs = Int(intervalS) * 1_000
         self.log = log
     }
 

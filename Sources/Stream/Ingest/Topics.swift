@@ -117,7 +117,8 @@ package struct TopicShape: Sendable {
     package let replication: Int32
 
     package init(partitions: Int32, replication: Int32) {
-        (self.partitions, self.replication) = (partitions, replication)
+        self.partitions = partitions
+        self.replication = replication
     }
 
     /// Copies that a record has when it is acknowledged. Two outlive the loss of a broker; more would only stand in the way when

@@ -20,11 +20,12 @@ extension Upload {
         }
 
         func holds(_ kind: Action.Kind) -> Bool {
-            switch (self, kind) {
-            case (.trips, .tripStart), (.trips, .tripStop), (.trips, .tripDiscard), (.trips, .tripTag),
-                (.trips, .tripSummary), (.scans, .scan):
-                true
-            default: false
+            switch kind {
+            case .tripStart, .tripStop, .tripDiscard, .tripTag, .tripSummary: self == .trips
+            case .scan: self == .scans
+            case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .driving, .assignment,
+                .settings, .scanRequest, .support, .weather:
+                false
             }
         }
     }

@@ -47,7 +47,9 @@ package final class UploadSender: Sendable {
         let ended: @Sendable (Job) -> Void
 
         init(_ upload: Upload, isRide: Bool, ended: @escaping @Sendable (Job) -> Void) {
-            (self.upload, self.isRide, self.ended) = (upload, isRide, ended)
+            self.upload = upload
+            self.isRide = isRide
+            self.ended = ended
             open = Atomic(upload.items.count)
         }
 
@@ -91,7 +93,9 @@ package final class UploadSender: Sendable {
     /// Nothing is asked of the broker before the first upload.
     /// - Parameter shape: of a topic that is not there yet.
     package init(_ kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, health: Health = Health(), log: Log) {
-        (self.kafka, self.shape, self.log) = (kafka, shape, log)
+        self.kafka = kafka
+        self.shape = shape
+        self.log = log
         loop = health.loop("uploads", patience: 10)
         accepted = metrics.counter("drover_upload_readings_total", "Readings of uploads that the broker acknowledged.")
         refused = metrics.counter("drover_upload_unavailable_total", "Uploads that were answered with: try again.")
@@ -204,7 +208,8 @@ package final class UploadSender: Sendable {
                                 topic: job.upload.topic, partition: partition, key: item.key, value: item.value,
                                 timestampMs: nil, tag: nextTag)
                             open[nextTag] = job
-                            (nextTag, left) = (nextTag + 1, left - 1)
+                            nextTag = nextTag + 1
+                            left = left - 1
                         }
                     }
                 } catch {

@@ -47,7 +47,8 @@ package struct DispatchBench {
     /// Where it costs least, the order of the others fixed; nothing is moved later.
     private static var insertion: DispatchRules {
         var rules = DispatchRules()
-        (rules.iterations, rules.exactStatesMax) = (0, 1)
+        rules.iterations = 0
+        rules.exactStatesMax = 1
         return rules
     }
 

@@ -54,7 +54,8 @@ enum DispatchStreamFile {
             var request = RideRequest(
                 id: id, passengers: passengers, pickup: CampusPoint(xM: from.x_m, yM: from.y_m),
                 dropoff: CampusPoint(xM: to.x_m, yM: to.y_m))
-            (request.cancelLikelihood, request.overrideLikelihood) = (line.p_cancel ?? 0, line.p_override ?? 0)
+            request.cancelLikelihood = line.p_cancel ?? 0
+            request.overrideLikelihood = line.p_override ?? 0
             request.dropoffOverrideLikelihood = request.overrideLikelihood
             return .requested(request)
         case "cancel": return line.request.map { .cancelled(request: $0) }

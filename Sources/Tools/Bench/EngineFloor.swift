@@ -19,7 +19,10 @@ package struct EngineFloor {
     ///   - owner: may make tables.
     ///   - commits: so many are made, as the engine has made.
     package init(records: Int, kafka: KafkaSettings, owner: String, commits: Int) {
-        (self.records, self.kafka, self.owner, self.commits) = (records, kafka, owner, commits)
+        self.records = records
+        self.kafka = kafka
+        self.owner = owner
+        self.commits = commits
     }
 
     package struct Failure: Error, CustomStringConvertible {

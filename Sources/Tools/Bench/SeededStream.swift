@@ -21,7 +21,9 @@ struct SeededStream: Sendable {
     private static let parties = [1, 1, 1, 1, 2, 2, 3]
 
     init(vehicles: Int, requests: Int, gapS: Double) {
-        (self.vehicles, self.requests, self.gapS) = (vehicles, requests, gapS)
+        self.vehicles = vehicles
+        self.requests = requests
+        self.gapS = gapS
     }
 
     func events(seed: UInt64) -> [Timed] {

@@ -40,7 +40,8 @@ package struct SightingsBench {
         }
         var oneYear = SightingExport(sight: [])
         oneYear.species = ["Species 30"]
-        (oneYear.fromMs, oneYear.toMs) = (UTC.parse("2015-01-01"), UTC.parse("2016-01-01"))
+        oneYear.fromMs = UTC.parse("2015-01-01")
+        oneYear.toMs = UTC.parse("2016-01-01")
         let conninfo = servers.conninfo("drover_web")
         figures += try export(
             "species_year", oneYear, ["--species", "Species 30", "--from", "2015-01-01", "--to", "2016-01-01"], folder,

@@ -25,7 +25,8 @@ struct StreamRun {
             let isRequest = if case .requested = timed.event { true } else { false }
             if isRequest { requests += 1 }
             if isRequest, requests == warmUp + 1 {
-                (fromS, droveS) = (simulation.nowS, simulation.driveS)
+                fromS = simulation.nowS
+                droveS = simulation.driveS
                 simulation.setRules(policy)
             }
             let start = ProcessorClock.seconds
@@ -46,7 +47,8 @@ struct StreamRun {
         }
         waitS.sort()
         rideS.sort()
-        (otherVehicles, movedArrivalS) = (simulation.otherVehicles, simulation.movedArrivalS)
+        otherVehicles = simulation.otherVehicles
+        movedArrivalS = simulation.movedArrivalS
     }
 
     static func sorted(_ runs: [[Double]]) -> [Double] { runs.flatMap { $0 }.sorted() }

@@ -44,7 +44,8 @@ package final class DeviceServer<Device: EmulatedDevice> {
 
     /// - Parameter port: of the first device, the others follow; 0: any free ones.
     package init(_ devices: [Device], port: UInt16, tls: TLSContext?) throws {
-        (self.devices, self.tls) = (devices, tls)
+        self.devices = devices
+        self.tls = tls
         let needed = devices.count * 2 + 100
         let limit = Descriptors.raiseLimit()
         guard limit >= needed else {
@@ -169,7 +170,10 @@ private final class Visit<Talk> {
     var watchesWriting: Bool
 
     init(_ stream: Stream, device: Int, slot: Int, talk: Talk) {
-        (self.stream, self.device, self.slot, self.talk) = (stream, device, slot, talk)
+        self.stream = stream
+        self.device = device
+        self.slot = slot
+        self.talk = talk
         watchesWriting = stream.wantsWriting
     }
 

@@ -39,7 +39,9 @@ package struct EmulatedBox: Sendable {
     package func reading(_ sequence: Int64) -> MTGReading {
         let ts = sequence * scenario.intervalMs
         var reading = MTGReading(sequence: sequence, ts: ts)
-        (reading.serial, reading.model, reading.firmware) = (serial, group.model, group.firmware)
+        reading.serial = serial
+        reading.model = group.model
+        reading.firmware = group.firmware
         reading.machineID = serial
         reading.isEngineRunning = value("engine_running", ts) >= 500
         for parameter in MachineParameter.ofBox {

@@ -49,7 +49,9 @@ package struct EmulatedCampus: Sendable {
 
     /// - Parameter startMs: when the day begins; everything it says is of its hours.
     package init(campus: String, seed: UInt64, startMs: Int64) {
-        (self.campus, self.startMs, nowMs) = (campus, startMs, startMs)
+        self.campus = campus
+        self.startMs = startMs
+        nowMs = startMs
         script = CampusScript(seed: seed)
         cars = CampusScript.vehicles.map { Car(place: $0.place, freeMs: startMs, signMs: startMs) }
     }
@@ -222,7 +224,8 @@ package struct EmulatedCampus: Sendable {
         var pickup = RideRecord.Pickup(
             request: request.id, rider: rider(request.rider), passengers: request.passengers, from: from.place,
             to: to.place)
-        (pickup.fromAddress, pickup.toAddress) = (from.name, to.name)
+        pickup.fromAddress = from.name
+        pickup.toAddress = to.name
         return pickup
     }
 }

@@ -30,11 +30,16 @@ package struct Wave: Equatable, Sendable {
         case "to": shape = .again
         default: return nil
         }
-        (self.from, self.to, periodMs) = (from, to, minutes * 60_000)
+        self.from = from
+        self.to = to
+        periodMs = minutes * 60_000
     }
 
     private init(shape: Shape, from: Int64, to: Int64, periodMs: Int64) {
-        (self.shape, self.from, self.to, self.periodMs) = (shape, from, to, periodMs)
+        self.shape = shape
+        self.from = from
+        self.to = to
+        self.periodMs = periodMs
     }
 
     /// - Parameter shift: where in its period this box is, 0 to 999 thousandths.

@@ -16,7 +16,10 @@ package final class EmbeddedServers: Sendable {
     private init(
         folder: DataFolder, broker: BrokerServer, postgres: PostgresServer, log: @escaping @Sendable (String) -> Void
     ) {
-        (self.folder, self.broker, self.postgres, self.log) = (folder, broker, postgres, log)
+        self.folder = folder
+        self.broker = broker
+        self.postgres = postgres
+        self.log = log
     }
 
     deinit { stop() }

@@ -10,7 +10,10 @@ package struct RecordedChild: Equatable, Sendable {
 
     package init?(_ child: Child) {
         guard let now = ProcessTable.entry(child.pid) else { return nil }
-        (name, pid, startTicks, stopSignal) = (child.name, child.pid, now.startTicks, child.stopSignal)
+        name = child.name
+        pid = child.pid
+        startTicks = now.startTicks
+        stopSignal = child.stopSignal
         boot = ProcessTable.bootID
     }
 
@@ -19,7 +22,11 @@ package struct RecordedChild: Equatable, Sendable {
         guard parts.count == 5, let pid = pid_t(parts[1]), pid > 1, let ticks = UInt64(parts[2]),
             let signal = Int32(parts[3])
         else { return nil }
-        (name, self.pid, startTicks, stopSignal, boot) = (String(parts[0]), pid, ticks, signal, String(parts[4]))
+        name = String(parts[0])
+        self.pid = pid
+        startTicks = ticks
+        stopSignal = signal
+        boot = String(parts[4])
     }
 
     package var line: String { "\(name) \(pid) \(startTicks) \(stopSignal) \(boot)" }

@@ -13,7 +13,9 @@ final class PostgresServer: Sendable {
     private let folder: DataFolder
 
     init(folder: DataFolder, places: PostgresPlaces, binaries: String, log: (String) -> Void) throws {
-        (self.folder, self.places, self.binaries) = (folder, places, binaries)
+        self.folder = folder
+        self.places = places
+        self.binaries = binaries
         try Self.endStrayServer(places, log: log)
         if places.versionOfCluster == nil {
             log("making a PostgreSQL cluster in \(places.cluster)")

@@ -5,7 +5,8 @@ public struct DriverRules: Equatable, Sendable {
         public let inForceMs: Int64
         public let settings: DriverSettings
         public init(inForceMs: Int64, settings: DriverSettings) {
-            (self.inForceMs, self.settings) = (inForceMs, settings)
+            self.inForceMs = inForceMs
+            self.settings = settings
         }
     }
 

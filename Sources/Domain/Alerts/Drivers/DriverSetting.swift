@@ -30,7 +30,11 @@ public enum DriverSetting: String, CaseIterable, Sendable {
     public var isLimit: Bool {
         switch self {
         case .mail, .units, .fuelPrice, .fuelCurrency, .forwardSurveys: false
-        default: true
+        case .alerts, .speedAlert, .speedLimitMph, .speedLimitKmh, .speedHysteresisMph, .speedHysteresisKmh,
+            .wheelAlert, .wheelLimitH, .wheelPauseMin, .coolantAlert, .coolantLimitF, .coolantLimitC,
+            .coolantHysteresisF, .coolantHysteresisC, .voltageAlert, .voltageLowV, .voltageHighV, .voltageHoldS,
+            .voltageHysteresisV, .codesAlert:
+            true
         }
     }
 

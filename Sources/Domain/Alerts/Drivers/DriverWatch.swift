@@ -12,7 +12,8 @@ public struct DriverContext: Equatable, Sendable {
 
     /// - Parameter hasDriven: also those count whose drives are left out because they were over before.
     public init(drivers: Drivers, rules: [String: DriverRules], hasDriven: Bool = false) {
-        (self.drivers, self.rules) = (drivers, rules)
+        self.drivers = drivers
+        self.rules = rules
         isWatched = hasDriven || !drivers.accounts.isEmpty || rules[InstallationLimits.account] != nil
     }
 }
@@ -48,7 +49,9 @@ public struct DriverWatch: Sendable {
     }
 
     public init(vehicle: VehicleID, _ context: DriverContext) {
-        (self.vehicle, self.context, judged) = (vehicle, context, InForce())
+        self.vehicle = vehicle
+        self.context = context
+        judged = InForce()
     }
 
     /// Episodes that this reading opened, made worse or resolved; of two with one id the later one stands.
@@ -108,12 +111,14 @@ public struct DriverWatch: Sendable {
 
     private func inForce(at ts: Int64) -> InForce {
         var found = InForce()
-        (found.fromMs, found.untilMs) = (ts, context.drivers.nextChangeMs(after: ts))
+        found.fromMs = ts
+        found.untilMs = context.drivers.nextChangeMs(after: ts)
         found.account = context.judge(at: ts)
         guard let rules = found.account.flatMap({ context.rules[$0] }) else { return found }
         let (settings, untilMs) = rules.inForce(at: ts)
         found.untilMs = min(found.untilMs, untilMs)
-        (found.limits, found.pauseMs) = (settings.limits, settings.wheelPauseMs)
+        found.limits = settings.limits
+        found.pauseMs = settings.wheelPauseMs
         found.wheelLimitMs = found.limits.wheelMs
         return found
     }

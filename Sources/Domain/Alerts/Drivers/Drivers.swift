@@ -9,7 +9,10 @@ public struct Drivers: Equatable, Sendable {
         public let account: String
         public let id: String
         public init(fromMs: Int64, untilMs: Int64, account: String, id: String) {
-            (self.fromMs, self.untilMs, self.account, self.id) = (fromMs, untilMs, account, id)
+            self.fromMs = fromMs
+            self.untilMs = untilMs
+            self.account = account
+            self.id = id
         }
     }
     /// Phones upload a drive in pieces of some seconds or minutes. Between two of one drive lies no more than this, as long as

@@ -31,8 +31,12 @@ public struct InstallationLimits: Equatable, Sendable {
             inForceMs: Int64, id: String, settings: DriverSettings, offset: Int64, fromMs: Int64,
             reach: Reach = .upTo(nil)
         ) {
-            (self.inForceMs, self.id, self.settings) = (inForceMs, id, settings)
-            (self.offset, self.fromMs, self.reach) = (offset, fromMs, reach)
+            self.inForceMs = inForceMs
+            self.id = id
+            self.settings = settings
+            self.offset = offset
+            self.fromMs = fromMs
+            self.reach = reach
         }
 
         var isEverywhere: Bool { if case .all = reach { true } else { false } }

@@ -180,7 +180,8 @@ public struct AlertFold: Equatable, Sendable {
         if judgement.isPresent && judgement.isCleared { return (.normal, resolved(before, reading.ts)) }
         var episode = before
         if let value = judgement.value, judgement.isWorse(value, than: episode.worstValue) {
-            (episode.worstValue, episode.worstMs) = (value, reading.ts)
+            episode.worstValue = value
+            episode.worstMs = reading.ts
         }
         if judgement.isCritical { episode.severity = .critical }
         if judgement.isPresent, !judgement.isSoon { episode.state = .open }
@@ -189,7 +190,8 @@ public struct AlertFold: Equatable, Sendable {
 
     static func resolved(_ episode: Episode, _ ts: Int64) -> Episode {
         var episode = episode
-        (episode.state, episode.resolvedMs) = (.resolved, ts)
+        episode.state = .resolved
+        episode.resolvedMs = ts
         return episode
     }
 }

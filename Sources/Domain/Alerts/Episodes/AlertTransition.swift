@@ -15,7 +15,9 @@ public struct AlertTransition: Equatable, Sendable {
     public let pushedMs: Int64
 
     public init(_ kind: Kind, _ alert: ToldAlert, _ cause: AlertCause) {
-        (self.kind, self.alert, pushedMs) = (kind, alert, cause.pushedMs)
+        self.kind = kind
+        self.alert = alert
+        pushedMs = cause.pushedMs
     }
 
     /// When it opened, was worst or resolved, by the machine's readings; of a correction, when its cause was pushed.
@@ -52,7 +54,7 @@ extension RecordWriter {
             (episode.parameter.isOfCars ? "account" : "model", .text(episode.model)),
             ("parameter", .text(episode.name)), ("unit", .text(episode.unit)),
             ("severity", .text(episode.severity.rawValue)),
-            ("state", .text(alert.isWithdrawn ? "withdrawn" : episode.state.rawValue)),
+            ("state", .text(alert.state.rawValue)),
             ("test", .text(episode.test.rawValue)), ("threshold", number(episode.threshold)),
             ("since_ts", .integer(episode.sinceMs)), ("opened_ts", .integer(episode.openedMs)),
             ("opening_value", number(episode.openingValue)), ("worst_value", number(episode.worstValue)),

@@ -53,14 +53,11 @@ extension Episode {
 
     /// From its stored form; nil when a name is unknown.
     public init?(
-        vehicle: VehicleID, model: String, name: String, unit: String, severity: String, isSoon: Bool, test: String,
+        vehicle: VehicleID, model: String, name: String, unit: String, severity: Severity, isSoon: Bool, test: Test,
         threshold: Int64?, sinceMs: Int64, openedMs: Int64, openingValue: Int64?, worstValue: Int64?, worstMs: Int64,
-        resolvedMs: Int64?, audience: String, recommended: Int64?, advice: String?, rulesVersion: String
+        resolvedMs: Int64?, audience: Audience, recommended: Int64?, advice: String?, rulesVersion: String
     ) {
-        guard case .parameter(let parameter)? = ThresholdField(anyName: name),
-            let severity = Severity(rawValue: severity), let test = Test(rawValue: test),
-            let audience = Audience(rawValue: audience)
-        else { return nil }
+        guard case .parameter(let parameter)? = ThresholdField(anyName: name) else { return nil }
         self.init(
             id: Episode.id(vehicle, parameter, name: name, openedMs: openedMs), vehicle: vehicle, model: model,
             parameter: parameter, name: name, unit: unit, severity: severity,

@@ -23,25 +23,38 @@ struct Judgement {
         isBelow = threshold.test == .below
         let compared = Judgement.compared(parameter, reading)
         guard let compared, threshold.test != .shown else {
-            (value, advice) = (compared, nil)
-            (isFailing, isCritical, isSoon, isCleared) = (false, false, false, compared != nil)
+            value = compared
+            advice = nil
+            isFailing = false
+            isCritical = false
+            isSoon = false
+            isCleared = compared != nil
             return
         }
         if let every = threshold.every {
             guard let service = services.last(at: reading.ts) else {
                 // Services are recorded by a person; until the first is, the interval cannot be known and stays open.
-                (value, isFailing, isCritical, isSoon, isCleared) = (compared, true, false, false, false)
+                value = compared
+                isFailing = true
+                isCritical = false
+                isSoon = false
+                isCleared = false
                 advice = "No service recorded." + (threshold.advice.map { " \($0)" } ?? "")
                 return
             }
             let run = compared - service.atHours
-            (value, advice) = (run, nil)
-            (isFailing, isSoon) = (run > every - (threshold.soon ?? every / 10), run <= every)
-            (isCritical, isCleared) = (threshold.critical.map { run > $0 } ?? false, !isFailing)
+            value = run
+            advice = nil
+            isFailing = run > every - (threshold.soon ?? every / 10)
+            isSoon = run <= every
+            isCritical = threshold.critical.map { run > $0 } ?? false
+            isCleared = !isFailing
             return
         }
         let value = compared
-        (self.value, isSoon, advice) = (value, false, nil)
+        self.value = value
+        isSoon = false
+        advice = nil
         // An age is compared to the millisecond, or a deadline would be passed at another time than it says.
         let isAge = parameter.row.kind == .time
         let exact = isAge ? reading.ts - reading.values[parameter]! : value

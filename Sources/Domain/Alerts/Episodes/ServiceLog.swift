@@ -10,7 +10,9 @@ public struct ServiceLog: Equatable, Sendable {
         /// The record's id: of two services of one time the larger id counts.
         public let id: String
         public init(doneMs: Int64, atHours: Int64, id: String) {
-            (self.doneMs, self.atHours, self.id) = (doneMs, atHours, id)
+            self.doneMs = doneMs
+            self.atHours = atHours
+            self.id = id
         }
     }
 

@@ -18,13 +18,20 @@ public struct ToldAlert: Equatable, Sendable {
     /// When the record that made the last correction was pushed.
     public var revisedMs: Int64?
 
+    public var state: AlertState { isWithdrawn ? .withdrawn : AlertState(episode.state) }
+
     public init(
         id: String, firstOpenedMs: Int64, toldMs: Int64? = nil, resolvedToldMs: Int64? = nil, episode: Episode,
         isWithdrawn: Bool = false, revision: Int32 = 0, revisedMs: Int64? = nil
     ) {
-        (self.id, self.firstOpenedMs, self.episode) = (id, firstOpenedMs, episode)
-        (self.toldMs, self.resolvedToldMs) = (toldMs, resolvedToldMs)
-        (self.isWithdrawn, self.revision, self.revisedMs) = (isWithdrawn, revision, revisedMs)
+        self.id = id
+        self.firstOpenedMs = firstOpenedMs
+        self.episode = episode
+        self.toldMs = toldMs
+        self.resolvedToldMs = resolvedToldMs
+        self.isWithdrawn = isWithdrawn
+        self.revision = revision
+        self.revisedMs = revisedMs
     }
 }
 

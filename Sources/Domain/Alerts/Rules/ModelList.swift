@@ -9,7 +9,9 @@ public struct MachineModel: Equatable, Sendable {
     public let fuelCapacityGal: Int64?
 
     public init(name: String, image: String?, fuelCapacityGal: Int64?) {
-        (self.name, self.image, self.fuelCapacityGal) = (name, image, fuelCapacityGal)
+        self.name = name
+        self.image = image
+        self.fuelCapacityGal = fuelCapacityGal
     }
 }
 

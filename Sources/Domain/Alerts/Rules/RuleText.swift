@@ -149,8 +149,14 @@ extension Threshold {
             throw .rules("a text over \(ThresholdFile.textBytesMax) bytes")
         }
         self.init(field: field, test: test, unit: texts[2], type: type, audience: audience, threshold: numbers[0])
-        (critical, self.holdMs, clear, absentMs) = (numbers[1], holdMs, numbers[3], numbers[4])
-        (every, recommended, capacity, self.soon) = (numbers[5], numbers[6], numbers[7], soon)
+        critical = numbers[1]
+        self.holdMs = holdMs
+        clear = numbers[3]
+        absentMs = numbers[4]
+        every = numbers[5]
+        recommended = numbers[6]
+        capacity = numbers[7]
+        self.soon = soon
         advice = fields[14].isEmpty ? nil : try RuleSet.unescaped(fields[14])
     }
 

@@ -49,8 +49,12 @@ public struct Threshold: Equatable, Sendable {
     public init(
         field: ThresholdField, test: Test, unit: String, type: ValueType, audience: Audience, threshold: Int64?
     ) {
-        (self.field, self.test, self.unit) = (field, test, unit)
-        (self.type, self.audience, self.threshold) = (type, audience, threshold)
+        self.field = field
+        self.test = test
+        self.unit = unit
+        self.type = type
+        self.audience = audience
+        self.threshold = threshold
     }
 
     /// The parameter that this row judges; nil when the row is only shown.

@@ -118,7 +118,8 @@ public enum ThresholdEdit {
                 at += 10
             } else if let from = start, let end = passed(file, at, "</parameter", ">") {
                 spans.append(from..<end)
-                (start, at) = (nil, end)
+                start = nil
+                at = end
             } else {
                 at += 1
             }

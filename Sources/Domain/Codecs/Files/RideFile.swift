@@ -175,7 +175,8 @@ public enum RideFile {
         var pickup = RideRecord.Pickup(
             request: request, rider: try id("rider"), passengers: passengers, from: try place("from"),
             to: try place("to"))
-        (pickup.fromAddress, pickup.toAddress) = (row["from_address"], row["to_address"])
+        pickup.fromAddress = row["from_address"]
+        pickup.toAddress = row["to_address"]
         pickup.description = row["description"]
         for text in [pickup.fromAddress, pickup.toAddress, pickup.description]
         where (text?.utf8.count ?? 0) > textBytesMax {

@@ -139,7 +139,8 @@ public enum ISOFleet {
             guard let latitude = position(element["latitude"], .latitude),
                 let longitude = position(element["longitude"], .longitude)
             else { return }
-            (reading.latitude, reading.longitude) = (latitude, longitude)
+            reading.latitude = latitude
+            reading.longitude = longitude
             (reading.values[.gpsAvailable], reading.values[.gpsFixTime]) = (1, reading.ts)
         },
         "cumulativeoperatinghours": { element, reading in

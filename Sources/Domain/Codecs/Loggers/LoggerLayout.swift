@@ -61,7 +61,9 @@ struct LoggerClock {
     private(set) var usesStart = false
 
     init(_ kind: LoggerTime, startMs: Int64?, dateMs: Int64?) {
-        (self.kind, self.startMs, self.dateMs) = (kind, startMs, dateMs)
+        self.kind = kind
+        self.startMs = startMs
+        self.dateMs = dateMs
     }
 
     mutating func ms(_ field: ArraySlice<UInt8>) throws(LoggerError) -> Int64? {
@@ -82,7 +84,8 @@ struct LoggerClock {
     private mutating func onDate(_ clock: Int64) throws(LoggerError) -> Int64 {
         guard let first = firstClockMs else {
             guard startMs != nil || dateMs != nil else { throw .startNeeded("its times are a clock without a date") }
-            (firstClockMs, lastClockMs) = (clock, clock)
+            firstClockMs = clock
+            lastClockMs = clock
             usesStart = startMs != nil
             return startMs ?? dateMs! + clock
         }

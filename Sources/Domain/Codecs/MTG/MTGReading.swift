@@ -181,8 +181,11 @@ extension MTGReading {
     public func machineReading(vehicle: VehicleID, model registered: String?) -> MachineReading {
         var reading = MachineReading(
             vehicle: vehicle, ts: ts, id: id(vehicle: vehicle), model: registered ?? model ?? "unknown")
-        (reading.serial, reading.firmware, reading.values) = (serial, firmware, values)
-        (reading.latitude, reading.longitude) = (latitude, longitude)
+        reading.serial = serial
+        reading.firmware = firmware
+        reading.values = values
+        reading.latitude = latitude
+        reading.longitude = longitude
         reading.connectedDevices = connectedDevices
         reading.isReporting = isEngineRunning == true
         return reading

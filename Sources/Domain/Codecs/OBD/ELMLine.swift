@@ -89,7 +89,8 @@ struct ELMLine {
         while start + token.count <= characters.count {
             while place < token.count, characters[start + place] == token[place] { place += 1 }
             if place == token.count { return true }
-            (start, place) = (start + 1, 0)
+            start = start + 1
+            place = 0
         }
         return false
     }

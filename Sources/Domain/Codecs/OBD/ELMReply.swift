@@ -71,7 +71,8 @@ private struct FrameSorter {
     private var numbered: [(length: Int, frames: [(number: Int, data: [UInt8])])] = []
 
     init(request: OBDRequest, bus: OBDBus?) {
-        (self.request, self.bus) = (request, bus)
+        self.request = request
+        self.bus = bus
         start = request.answerStart
     }
 

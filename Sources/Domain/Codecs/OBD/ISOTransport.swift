@@ -53,7 +53,8 @@ struct LongAnswer {
     init(length: Int, first: some Collection<UInt8>) throws(ELMFault) {
         guard (8...4_095).contains(length) else { throw .lengthImpossible(length) }
         guard first.count >= 6 else { throw .cutOff(bytes: first.count, need: length) }
-        (self.length, self.first) = (length, Array(first.prefix(6)))
+        self.length = length
+        self.first = Array(first.prefix(6))
     }
 
     func isSameStart(_ other: LongAnswer) -> Bool { length == other.length && first == other.first }

@@ -23,7 +23,7 @@ public struct OBDValue: Sendable {
         switch (content, row.kind) {
         case (.number(let raw), .number(let scale)): scale.scaled(raw, decimals: decimals)
         case (.choice(let code, _), _): Int64(code) * Decimal.powerOfTen(decimals)
-        default: nil
+        case (.number, _), (.flags, _), (.supported, _), (.readiness, _), (.troubleCode, _): nil
         }
     }
 

@@ -52,7 +52,8 @@ public struct TroubleCodeMeanings: Sendable {
     private let make: TroubleCodeFile
 
     public init(generic: TroubleCodeFile, make: TroubleCodeFile = TroubleCodeFile()) {
-        (self.generic, self.make) = (generic, make)
+        self.generic = generic
+        self.make = make
     }
 
     /// Those that have a meaning, in the order of the files, the generic ones first.

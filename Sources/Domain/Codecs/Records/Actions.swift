@@ -217,7 +217,7 @@ extension RecordDecoder {
         switch scanner.number(key, decimals: decimals) {
         case .absent: return nil
         case .scaled(let value) where range.contains(value): return Int32(value)
-        default: throw .keyMissing(name)
+        case .scaled, .wrong: throw .keyMissing(name)
         }
     }
 

@@ -151,7 +151,8 @@ public final class RecordDecoder {
         }
         reading.isReporting = scanner.isTrue(.reporting)
         reading.isPartial = scanner.isTrue(.partial)
-        (reading.latitude, reading.longitude) = (position(.latitude, &dropped), position(.longitude, &dropped))
+        reading.latitude = position(.latitude, &dropped)
+        reading.longitude = position(.longitude, &dropped)
         return .machine(reading, droppedFields: dropped)
     }
 

@@ -10,7 +10,9 @@ public struct Tick: Equatable, Sendable {
     public let isSetBack: Bool
 
     public init(_ ts: Int64, by: String? = nil, isSetBack: Bool = false) {
-        (self.ts, self.by, self.isSetBack) = (ts, by, isSetBack)
+        self.ts = ts
+        self.by = by
+        self.isSetBack = isSetBack
     }
 
     static let kind = "tick"

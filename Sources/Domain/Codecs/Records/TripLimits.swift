@@ -19,8 +19,11 @@ public struct TripLimits: Equatable, Sendable {
         gapMs: Int64, tripGapMs: Int64, sharpMmPerS2: Int64, sharpMergeMs: Int64, sharpLeastMetresPerHour: Int64,
         sharpHoldMs: Int64
     ) {
-        (self.gapMs, self.tripGapMs, self.sharpMmPerS2) = (gapMs, tripGapMs, sharpMmPerS2)
-        (self.sharpMergeMs, self.sharpLeastMetresPerHour) = (sharpMergeMs, sharpLeastMetresPerHour)
+        self.gapMs = gapMs
+        self.tripGapMs = tripGapMs
+        self.sharpMmPerS2 = sharpMmPerS2
+        self.sharpMergeMs = sharpMergeMs
+        self.sharpLeastMetresPerHour = sharpLeastMetresPerHour
         self.sharpHoldMs = sharpHoldMs
     }
 

@@ -18,8 +18,12 @@ public struct WeatherAnswer: Equatable, Sendable {
     public init(
         source: String, model: String, cell: WeatherCell, fetchedMs: Int64, hour: WeatherHour
     ) {
-        (self.source, self.model, self.fetchedMs, self.hour) = (source, model, fetchedMs, hour)
-        (place, cellMilliDeg) = (cell.middle, cell.sizeMilliDeg)
+        self.source = source
+        self.model = model
+        self.fetchedMs = fetchedMs
+        self.hour = hour
+        place = cell.middle
+        cellMilliDeg = cell.sizeMilliDeg
     }
 
     public static let hourMs: Int64 = 3_600_000
@@ -86,7 +90,9 @@ public struct WeatherAnswer: Equatable, Sendable {
             return number
         }
         let times = SurveyText.times.lowerBound...SurveyText.times.upperBound - 1
-        (source, model, fetchedMs) = (try text("source"), try text("model"), try number("fetched_ts", 0, times))
+        source = try text("source")
+        model = try text("model")
+        fetchedMs = try number("fetched_ts", 0, times)
         place = Position(
             latitude: Int32(try number("latitude", 7, -900_000_000...900_000_000)),
             longitude: Int32(try number("longitude", 7, -1_800_000_000...1_800_000_000)))

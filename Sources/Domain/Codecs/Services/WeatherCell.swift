@@ -16,7 +16,8 @@ public struct WeatherCell: Equatable, Hashable, Sendable {
         let east = (Int64(position.longitude) + 1_800_000_000) % 3_600_000_000
         let north = min(Int64(position.latitude) + 900_000_000, 1_799_999_999)
         self.sizeMilliDeg = sizeMilliDeg
-        (latitudeIndex, longitudeIndex) = (Int32(north / size), Int32(east / size))
+        latitudeIndex = Int32(north / size)
+        longitudeIndex = Int32(east / size)
     }
 
     /// Inside the globe also where the size does not divide it.

@@ -25,7 +25,8 @@ struct SurveyFields {
 
     /// Nil for what is no object.
     init?(_ tree: JSONValue, path: String, faults: SurveyFaults) {
-        (self.path, self.faults) = (path, faults)
+        self.path = path
+        self.faults = faults
         guard case .object(let given) = tree else {
             faults.add(path.isEmpty ? "the survey" : path, "must be a JSON object")
             return nil

@@ -25,7 +25,7 @@ public struct SurveyForm {
             switch tree {
             case .list(let there): items = there
             case .object(let fields) where fields.isEmpty: items = []
-            default: return false
+            case .null, .bool, .number, .text, .object: return false
             }
             // One copy is enough: the list is this one's alone while it is changed.
             tree = .null

@@ -134,7 +134,7 @@ public struct SurveyNodeMap: Sendable {
             guard members.count == 1 else { return nil }
             return self.value(at: path, of: members[0].value)
         case .list(let values): return values.first.flatMap { self.value(at: path, of: $0) }
-        default: return nil
+        case .integer, .bool, .double, .text, .time, .bytes, .null: return nil
         }
     }
 
@@ -143,7 +143,7 @@ public struct SurveyNodeMap: Sendable {
         case .list(let values): values
         case .structure(let members) where members.count == 1: items(members[0].value)
         case .null: []
-        default: [value]
+        case .integer, .bool, .double, .text, .time, .bytes, .structure: [value]
         }
     }
 
@@ -159,7 +159,7 @@ public struct SurveyNodeMap: Sendable {
             } else {
                 value
             }
-        default: value
+        case .integer, .bool, .double, .text, .time, .bytes, .null: value
         }
     }
 
@@ -168,7 +168,8 @@ public struct SurveyNodeMap: Sendable {
         case .text(let text) where text.isEmpty: nil
         case .text(let text) where SurveyNodeMap.times.contains(key): .text(SurveyTimes.whole(text, utcOffset))
         case .text(let text): SurveyForm.value(text, of: key)
-        default: SurveyTimes.tree(value, utcOffset: utcOffset)
+        case .integer, .bool, .double, .time, .bytes, .list, .structure, .null:
+            SurveyTimes.tree(value, utcOffset: utcOffset)
         }
     }
 

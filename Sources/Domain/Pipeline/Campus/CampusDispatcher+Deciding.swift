@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Routing
 
 /// Decisions, made here or read from the log.

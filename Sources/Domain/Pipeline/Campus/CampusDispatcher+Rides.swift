@@ -76,7 +76,7 @@ extension CampusDispatcher {
     }
 
     mutating func end(
-        _ request: String, _ state: RideRow.State, reason: String?, _ name: String, _ turn: inout Turn
+        _ request: String, _ state: RideState, reason: String?, _ name: String, _ turn: inout Turn
     ) throws(Undecided) {
         guard rides[request] != nil else { return }
         let place = campus.ride(request)?.request.pickup
@@ -108,7 +108,7 @@ extension CampusDispatcher {
         }
     }
 
-    mutating func finish(_ request: String, _ state: RideRow.State, _ reason: String?, _ turn: Turn) {
+    mutating func finish(_ request: String, _ state: RideState, _ reason: String?, _ turn: Turn) {
         guard var ride = rides.removeValue(forKey: request) else { return }
         (ride.state, ride.reason, ride.endedMs, ride.placeInLine) = (state, reason, turn.nowMs, nil)
         switch state {

@@ -2,20 +2,10 @@ public import Fleet
 
 /// A ride as people see it: an absolute row.
 public struct RideRow: Equatable, Sendable {
-    public enum State: String, Sendable {
-        /// No vehicle can take it yet.
-        case queued
-        case assigned
-        case onBoard = "on_board"
-        case done, cancelled, expired, refused
-        /// Over before its drop-off: somebody said so of a rider on board.
-        case ended
-    }
-
     /// Where it begins is another place once its vehicle broke down or gave it away.
     public var pickup: RideRecord.Pickup
     public let requestedMs: Int64
-    public var state: State
+    public var state: RideState
     /// Why it was cancelled or refused; nil: the rider or the driver said so himself.
     public var reason: String?
     public var vehicle: String?
@@ -28,27 +18,20 @@ public struct RideRow: Equatable, Sendable {
     /// The rider's last sign of life.
     public var signMs: Int64
 
-    public init(pickup: RideRecord.Pickup, requestedMs: Int64, state: State, signMs: Int64) {
+    public init(pickup: RideRecord.Pickup, requestedMs: Int64, state: RideState, signMs: Int64) {
         (self.pickup, self.requestedMs, self.state, self.signMs) = (pickup, requestedMs, state, signMs)
     }
 }
 
 /// A ride vehicle as people see it: an absolute row.
 public struct RideVehicleRow: Equatable, Sendable {
-    public enum State: String, Sendable {
-        case inService = "in_service"
-        /// Drops those on board and takes nobody else.
-        case leaving
-        case out
-    }
-
     public let vehicle: String
     public var driver: String
     public var person: RideRecord.Person
     public var capacity: Int
     public var place: Position
     public var placeMs: Int64
-    public var state: State
+    public var state: RideVehicleState
     /// Silent with passengers on board: it stays so until its driver says something of the ride or service, or somebody ends
     /// or hands over these rides.
     public var isAlarmed = false

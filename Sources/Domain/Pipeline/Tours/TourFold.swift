@@ -21,7 +21,7 @@ package struct TourFold {
     }
 
     private static func rank(_ event: TourEvent) -> (Int64, String, Int, Int) {
-        (event.ts, event.kindName + (event.waypoint ?? ""), event.version, event.offsetMin)
+        (event.ts, event.word.rawValue + (event.waypoint ?? ""), event.version, event.offsetMin)
     }
 
     /// - Parameter stored: those of `keys` that there are.
@@ -40,11 +40,15 @@ package struct TourFold {
 package struct TourChanges: Sendable {
     /// Whose events are counted again.
     package struct Day: Hashable, Sendable {
-        package let tour, kind, waypoint: String
+        package let tour: String
+        package let kind: TourEvent.Word
+        package let waypoint: String
         package let localDay: Int64
 
         init(_ event: TourEvent) {
-            (tour, kind, waypoint) = (event.tour, event.kindName, event.waypoint ?? "")
+            tour = event.tour
+            kind = event.word
+            waypoint = event.waypoint ?? ""
             localDay = event.localDay
         }
     }
@@ -56,13 +60,5 @@ package struct TourChanges: Sendable {
 }
 
 extension TourEvent {
-    /// As tables have it.
-    package var kindName: String {
-        switch kind {
-        case .download: "download"
-        case .visit: "visit"
-        }
-    }
-
     fileprivate var key: TourFold.Key { TourFold.Key(tour: tour, event: id) }
 }

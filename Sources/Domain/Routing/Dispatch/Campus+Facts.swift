@@ -61,7 +61,8 @@ extension Campus {
         guard ride(request.id) == nil else { throw .repeated }
         guard rides.count < DispatchRules.ridesMax else { throw .tooMany }
         var request = request
-        (request.pickup, request.dropoff) = (sited(stop: request.pickup), sited(stop: request.dropoff))
+        request.pickup = sited(stop: request.pickup)
+        request.dropoff = sited(stop: request.dropoff)
         rides.append(Ride(request: request, rank: nextRank, requestedAtMs: atMs, state: .queued(sinceMs: atMs)))
         nextRank += 1
         return Effect(asked: nextRank - 1)
@@ -133,7 +134,9 @@ extension Campus {
             return Effect()
         }
         var changed = vehicles[v]
-        (changed.capacity, changed.place, changed.inService) = (capacity, entering.place, true)
+        changed.capacity = capacity
+        changed.place = entering.place
+        changed.inService = true
         changed.isSilent = false
         // A group that needs more seats than are left must not be promised them.
         guard fits(changed) else { throw .capacityBelowLoad }
@@ -222,7 +225,9 @@ extension Ride {
 
     fileprivate var withoutLimits: Ride {
         var ride = self
-        (ride.request.pickupWindow, ride.request.dropoffWindow, ride.request.rideMsMax) = (nil, nil, nil)
+        ride.request.pickupWindow = nil
+        ride.request.dropoffWindow = nil
+        ride.request.rideMsMax = nil
         return ride
     }
 }

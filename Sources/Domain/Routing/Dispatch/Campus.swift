@@ -17,7 +17,8 @@ public struct Campus: Equatable, Sendable {
     /// Nil when a rule is out of its range.
     public init?(rules: DispatchRules, travel: TravelTimes) {
         guard rules.isValid, travel.isValid else { return nil }
-        (self.rules, self.travel) = (rules, travel)
+        self.rules = rules
+        self.travel = travel
     }
 
     /// The times of events were wrong: from here on they go on from this one.

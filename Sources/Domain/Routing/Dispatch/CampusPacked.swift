@@ -41,7 +41,8 @@ extension Campus {
             campus.rides = try (0..<input.count(DispatchRules.ridesMax)).map { _ in
                 try input.ride(isFirst: version == 1)
             }
-            (campus.nextRank, campus.nowMs) = (try input.number(), try input.number())
+            campus.nextRank = try input.number()
+            campus.nowMs = try input.number()
             guard input.atEnd else { throw DecodeError.packed("bytes behind the end") }
             guard campus.vehicles.allSatisfy(\.isValid), campus.rides.allSatisfy({ $0.request.isValid && $0.rank > 0 })
             else { throw DecodeError.packed("a value is out of its range") }
@@ -196,13 +197,21 @@ extension PackedReader {
 
     fileprivate mutating func rules() throws(DecodeError) -> DispatchRules {
         var rules = DispatchRules()
-        (rules.weights.travel, rules.weights.wait, rules.weights.ride) = (try double(), try double(), try double())
-        (rules.weights.order, rules.weights.cancel) = (try double(), try double())
-        (rules.weights.override, rules.weights.surge) = (try double(), try double())
-        (rules.pickupServiceS, rules.dropoffServiceS) = (try double(), try double())
-        (rules.otherVehiclePrice, rules.movedArrivalPrice) = (try double(), try double())
-        (rules.exactStatesMax, rules.exactLabelsMax) = (try count(.max), try count(.max))
-        (rules.iterations, rules.candidatesMax) = (try count(.max), try count(.max))
+        rules.weights.travel = try double()
+        rules.weights.wait = try double()
+        rules.weights.ride = try double()
+        rules.weights.order = try double()
+        rules.weights.cancel = try double()
+        rules.weights.override = try double()
+        rules.weights.surge = try double()
+        rules.pickupServiceS = try double()
+        rules.dropoffServiceS = try double()
+        rules.otherVehiclePrice = try double()
+        rules.movedArrivalPrice = try double()
+        rules.exactStatesMax = try count(.max)
+        rules.exactLabelsMax = try count(.max)
+        rules.iterations = try count(.max)
+        rules.candidatesMax = try count(.max)
         rules.queuedMs = Int64(try count(.max))
         return rules
     }
@@ -211,7 +220,8 @@ extension PackedReader {
         var vehicle = RideVehicle(
             id: try text(), capacity: try count(DispatchRules.passengersMax), place: try point())
         let flags = try byte()
-        (vehicle.inService, vehicle.isSilent) = (flags & 1 == 1, flags & 2 == 2)
+        vehicle.inService = flags & 1 == 1
+        vehicle.isSilent = flags & 2 == 2
         for _ in 0..<(try count(DispatchRules.stopsMax)) {
             let rank = try number()
             guard let kind = StopKind(rawValue: try byte()) else { throw .packed("no kind of stop") }
@@ -224,9 +234,11 @@ extension PackedReader {
         var request = RideRequest(
             id: try text(), passengers: try count(DispatchRules.passengersMax), pickup: try point(),
             dropoff: try point())
-        (request.cancelLikelihood, request.overrideLikelihood) = (try double(), try double())
+        request.cancelLikelihood = try double()
+        request.overrideLikelihood = try double()
         request.dropoffOverrideLikelihood = isFirst ? request.overrideLikelihood : try double()
-        (request.pickupWindow, request.dropoffWindow) = (try window(), try window())
+        request.pickupWindow = try window()
+        request.dropoffWindow = try window()
         request.rideMsMax = try optional()
         let (rank, requestedAtMs) = (try number(), try number())
         let state: Ride.State

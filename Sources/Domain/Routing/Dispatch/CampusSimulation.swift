@@ -29,7 +29,9 @@ public struct CampusSimulation: Sendable {
     private var standsUntilS: [String: Double] = [:]
 
     public init(campus: Campus, seed: UInt64, startMs: Int64 = 0) {
-        (self.campus, self.seed, self.startMs) = (campus, seed, startMs)
+        self.campus = campus
+        self.seed = seed
+        self.startMs = startMs
     }
 
     /// Changes how the campus decides from here on.

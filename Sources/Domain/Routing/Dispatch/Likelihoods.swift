@@ -42,7 +42,10 @@ public struct Likelihoods: Equatable, Sendable {
         public var refused = 0.0
 
         package init(waits: Double = 0, cancelled: Double = 0, offers: Double = 0, refused: Double = 0) {
-            (self.waits, self.cancelled, self.offers, self.refused) = (waits, cancelled, offers, refused)
+            self.waits = waits
+            self.cancelled = cancelled
+            self.offers = offers
+            self.refused = refused
         }
 
         static func += (a: inout Counts, b: Counts) {
@@ -86,7 +89,9 @@ public struct Likelihoods: Equatable, Sendable {
 
     init?(halfLifeMs: Int64, landmark: Int64, sums: [Cell: Counts]) {
         guard halfLifeMs > 0, sums.count <= Likelihoods.cellsMax, sums.values.allSatisfy(\.isValid) else { return nil }
-        (self.halfLifeMs, self.landmark, self.sums) = (halfLifeMs, landmark, sums)
+        self.halfLifeMs = halfLifeMs
+        self.landmark = landmark
+        self.sums = sums
     }
 
     // MARK: Trials

@@ -18,7 +18,10 @@ public struct MeasuredTable: Equatable, Sendable {
             (from + to).allSatisfy(\.isValid),
             seconds.allSatisfy({ $0.map { (0...TravelTimes.longestS).contains($0) } ?? true })
         else { return nil }
-        (self.by, self.from, self.to, self.seconds) = (by, from, to, seconds)
+        self.by = by
+        self.from = from
+        self.to = to
+        self.seconds = seconds
     }
 }
 
@@ -93,7 +96,8 @@ extension Campus {
 
     /// Times by distance only.
     public mutating func forgetAllMeasured() {
-        (measured, travel) = (MeasuredPlaces(), TravelTimes(secondsPerMetre: travel.secondsPerMetre))
+        measured = MeasuredPlaces()
+        travel = TravelTimes(secondsPerMetre: travel.secondsPerMetre)
         for index in vehicles.indices { vehicles[index].place.site = -1 }
         for index in rides.indices {
             (rides[index].request.pickup.site, rides[index].request.dropoff.site) = (-1, -1)
@@ -120,7 +124,8 @@ extension Campus {
                 _ = next.measure(travel.measuredS[oldRow * travel.sites + oldColumn], from: row, to: column)
             }
         }
-        (measured, travel) = (places, next)
+        measured = places
+        travel = next
         for index in vehicles.indices { vehicles[index].place = sited(vehicle: vehicles[index].place) }
         for index in rides.indices {
             rides[index].request.pickup = sited(stop: rides[index].request.pickup)

@@ -31,7 +31,10 @@ public struct RideRequest: Equatable, Sendable {
     public var rideMsMax: Int64?
 
     public init(id: String, passengers: Int, pickup: CampusPoint, dropoff: CampusPoint) {
-        (self.id, self.passengers, self.pickup, self.dropoff) = (id, passengers, pickup, dropoff)
+        self.id = id
+        self.passengers = passengers
+        self.pickup = pickup
+        self.dropoff = dropoff
     }
 
     var isValid: Bool {
@@ -62,7 +65,10 @@ public struct Ride: Equatable, Sendable {
     public var refusedBy: [String] = []
 
     public init(request: RideRequest, rank: Int64, requestedAtMs: Int64, state: State) {
-        (self.request, self.rank, self.requestedAtMs, self.state) = (request, rank, requestedAtMs, state)
+        self.request = request
+        self.rank = rank
+        self.requestedAtMs = requestedAtMs
+        self.state = state
     }
 
     public var vehicle: String? {
@@ -87,7 +93,9 @@ public struct RideVehicle: Equatable, Sendable {
     public package(set) var stops: [Stop] = []
 
     public init(id: String, capacity: Int, place: CampusPoint) {
-        (self.id, self.capacity, self.place) = (id, capacity, place)
+        self.id = id
+        self.capacity = capacity
+        self.place = place
     }
 
     var takesRides: Bool { inService && !isSilent }

@@ -13,7 +13,9 @@ public struct TravelTimes: Equatable, Sendable {
     public static let longestS = 1_000_000.0
 
     public init(secondsPerMetre: Double) {
-        (self.secondsPerMetre, sites, measuredS) = (secondsPerMetre, 0, [])
+        self.secondsPerMetre = secondsPerMetre
+        sites = 0
+        measuredS = []
     }
 
     /// Nil unless there are `sites` × `sites` times, none negative, none above `longestS`.
@@ -21,7 +23,9 @@ public struct TravelTimes: Equatable, Sendable {
         guard (0...TravelTimes.sitesMax).contains(sites), measuredS.count == sites * sites,
             measuredS.allSatisfy({ $0.isNaN || (0...TravelTimes.longestS).contains($0) })
         else { return nil }
-        (self.secondsPerMetre, self.sites, self.measuredS) = (secondsPerMetre, sites, measuredS)
+        self.secondsPerMetre = secondsPerMetre
+        self.sites = sites
+        self.measuredS = measuredS
     }
 
     /// Room for `sites` measured places, nothing measured yet. Nil when there are too many.

@@ -82,7 +82,8 @@ public struct Schedule: Equatable, Sendable {
             }
             startS.append(start)
             driveS += seconds
-            (place, lastRank) = (target, stop.rank)
+            place = target
+            lastRank = stop.rank
         }
     }
 }

@@ -86,7 +86,8 @@ extension ExactItinerary {
         let others = now.rate - (isPickup ? waitRate[i] : rideRate[i])
         label.cost += legCost[leg] + now.rate * (start - label.clockS) + others * service
         label.clockS = start + service
-        (label.parent, label.node) = (index, Int32(node))
+        label.parent = index
+        label.node = Int32(node)
         if rideLimitS[i].isFinite { label.pickedUpS[i] = isPickup ? label.clockS : 0 }
         return label
     }

@@ -15,7 +15,8 @@ public final class FleetPlan {
             vehicles.count <= DispatchRules.vehiclesMax, vehicles.allSatisfy(\.isValid),
             rides.allSatisfy({ $0.request.isValid })
         else { return nil }
-        (self.rides, self.vehicles) = (rides, vehicles)
+        self.rides = rides
+        self.vehicles = vehicles
         search = FleetSearch(vehicles: vehicles, rides: rides, rules: rules, travel: travel, nowMs: 0)
         var left: [Int64] = []
         for r in rides.indices where search.vehicleOf[r] < 0 {
@@ -45,7 +46,8 @@ extension FleetSearch {
         var (best, found): (Double, (Int, Insertion)?) = (.infinity, nil)
         for v in 0..<vehicles where mayTake(r, v) {
             guard let place = cheapest(r, in: v, below: best, isBounded: travel.obeysTriangle) else { continue }
-            (best, found) = (place.change, (v, place))
+            best = place.change
+            found = (v, place)
         }
         return found
     }

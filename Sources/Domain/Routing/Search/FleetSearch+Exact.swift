@@ -55,7 +55,8 @@ extension FleetSearch {
     private func describe(_ v: Int, _ items: [Int]) {
         exact.clear()
         exact.capacity = capacity[v]
-        (exact.pickupServiceS, exact.dropoffServiceS) = (rules.pickupServiceS, rules.dropoffServiceS)
+        exact.pickupServiceS = rules.pickupServiceS
+        exact.dropoffServiceS = rules.dropoffServiceS
         for r in items {
             let i = exact.add(
                 isBoarded: isOnBoard(r), passengers: passengers[r], waitRate: waitRate[r], rideRate: rideRate[r])
@@ -136,7 +137,8 @@ extension FleetSearch {
         var isImproved = true
         var rounds = 0
         while isImproved, rounds < 10 {
-            (isImproved, rounds) = (false, rounds + 1)
+            isImproved = false
+            rounds = rounds + 1
             for r in ridesOf(v, and: -1) where !isOnBoard(r) {
                 let (order, standing) = (stopsOf(v), cost[v])
                 removeStops(of: r)

@@ -77,8 +77,11 @@ package final class FleetSearch {
     package init(
         vehicles fleet: [RideVehicle], rides all: [Ride], rules: DispatchRules, travel: TravelTimes, nowMs: Int64
     ) {
-        (self.rules, weights, self.travel) = (rules, rules.weights, travel)
-        (rides, vehicles) = (all.count, fleet.count)
+        self.rules = rules
+        weights = rules.weights
+        self.travel = travel
+        rides = all.count
+        vehicles = fleet.count
         let longest = fleet.reduce(0) { max($0, $1.stops.count) }
         // Room for four times the average, or some more stops than now: what lies unused must be cleared at each event.
         let serving = max(1, fleet.reduce(0) { $0 + ($1.takesRides ? 1 : 0) })
@@ -87,22 +90,46 @@ package final class FleetSearch {
         isTimed = all.contains {
             $0.request.pickupWindow != nil || $0.request.dropoffWindow != nil || $0.request.rideMsMax != nil
         }
-        (hasLimits, limited) = (Cells(all.count, false), Cells(fleet.count, 0))
+        hasLimits = Cells(all.count, false)
+        limited = Cells(fleet.count, 0)
         let (r, v, cells) = (rides, vehicles, vehicles * stride)
-        (passengers, waitRate, rideRate) = (Cells(r, 0), Cells(r, 0), Cells(r, 0))
-        (rank, rideLimitS, boardedAtS) = (Cells(r, 0), Cells(r, .infinity), Cells(r, .nan))
-        (vehicleOf, toldVehicle, toldArrivalS) = (Cells(r, -1), Cells(r, -1), Cells(r, .nan))
+        passengers = Cells(r, 0)
+        waitRate = Cells(r, 0)
+        rideRate = Cells(r, 0)
+        rank = Cells(r, 0)
+        rideLimitS = Cells(r, .infinity)
+        boardedAtS = Cells(r, .nan)
+        vehicleOf = Cells(r, -1)
+        toldVehicle = Cells(r, -1)
+        toldArrivalS = Cells(r, .nan)
         isBanned = Cells(r * v, false)
-        (stopX, stopY, stopSite) = (Cells(2 * r, 0), Cells(2 * r, 0), Cells(2 * r, -1))
-        (multiplier, opensS, closesS) = (Cells(2 * r, 0), Cells(2 * r, -.infinity), Cells(2 * r, .infinity))
-        (capacity, isServing, length) = (Cells(v, 0), Cells(v, false), Cells(v, 0))
-        (cost, promises) = (Cells(v, 0), Cells(v, 0))
-        (stops, x, y, site) = (Cells(cells, -1), Cells(cells, 0), Cells(cells, 0), Cells(cells, -1))
-        (departS, load, rate) = (Cells(cells, 0), Cells(cells, 0), Cells(cells, 0))
-        (legS, legCost, latestS) = (Cells(cells, 0), Cells(cells, 0), Cells(isTimed ? cells : 0, .infinity))
-        (toPickup, toDropoff) = (Cells(stride + 1, 0), Cells(stride + 1, 0))
-        (fromPickup, fromDropoff) = (Cells(stride + 1, 0), Cells(stride + 1, 0))
-        (sequence, pickedUpAtS) = (Cells(stride + 2, 0), Cells(r, 0))
+        stopX = Cells(2 * r, 0)
+        stopY = Cells(2 * r, 0)
+        stopSite = Cells(2 * r, -1)
+        multiplier = Cells(2 * r, 0)
+        opensS = Cells(2 * r, -.infinity)
+        closesS = Cells(2 * r, .infinity)
+        capacity = Cells(v, 0)
+        isServing = Cells(v, false)
+        length = Cells(v, 0)
+        cost = Cells(v, 0)
+        promises = Cells(v, 0)
+        stops = Cells(cells, -1)
+        x = Cells(cells, 0)
+        y = Cells(cells, 0)
+        site = Cells(cells, -1)
+        departS = Cells(cells, 0)
+        load = Cells(cells, 0)
+        rate = Cells(cells, 0)
+        legS = Cells(cells, 0)
+        legCost = Cells(cells, 0)
+        latestS = Cells(isTimed ? cells : 0, .infinity)
+        toPickup = Cells(stride + 1, 0)
+        toDropoff = Cells(stride + 1, 0)
+        fromPickup = Cells(stride + 1, 0)
+        fromDropoff = Cells(stride + 1, 0)
+        sequence = Cells(stride + 2, 0)
+        pickedUpAtS = Cells(r, 0)
         exact = ExactItinerary()
         for (index, ride) in all.enumerated() { put(ride, at: index, nowMs: nowMs) }
         for (index, vehicle) in fleet.enumerated() { put(vehicle, at: index, of: all) }

@@ -51,7 +51,8 @@ final class Improvement {
         isStale = Cells(v, false)
         savedStops = Cells(v * search.stride, -1)
         savedLength = Cells(v, 0)
-        (isTouched, isRemoved) = (Cells(v, false), Cells(r, false))
+        isTouched = Cells(v, false)
+        isRemoved = Cells(r, false)
         neighbours = Array(repeating: [], count: r)
         nearest = Array(repeating: [], count: r)
         value = (0..<v).reduce(0) { $0 + search.cost[$1] + search.promises[$1] }
@@ -241,7 +242,8 @@ final class Improvement {
             guard search.length[v] + 2 < search.stride, chance.below(Improvement.blink) > 0 else { continue }
             let price = told >= 0 && told != near.vehicle ? search.rules.otherVehiclePrice : 0
             guard let place = search.cheapest(r, in: v, below: best - price, isBounded: isBounded) else { continue }
-            (best, found) = (place.change + price, (v, place))
+            best = place.change + price
+            found = (v, place)
         }
         return found
     }

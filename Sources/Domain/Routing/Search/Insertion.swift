@@ -39,8 +39,9 @@ extension FleetSearch {
             let cell = base + k
             let isLast = k == n
             guard load[cell] <= seats else {
-                // No rider can pass a place where the vehicle is too full.
-                (bestDropoff, bestDropoffCost) = (-1, .infinity)
+                // Nobody can ride along past a place where the vehicle is too full.
+                bestDropoff = -1
+                bestDropoffCost = .infinity
                 k -= 1
                 continue
             }

@@ -11,7 +11,8 @@ package enum CopyText {
             switch byte {
             case 0x09:
                 fields.append(isNull || (isTerse && field.isEmpty) ? nil : field)
-                (field, isNull) = ([], false)
+                field = []
+                isNull = false
             case 0x0A: break
             case UInt8(ascii: "\\") where at < row.endIndex:
                 let escaped = row[at]

@@ -13,7 +13,9 @@ package enum DarwinCore {
         private let footprint: Int?
 
         init(file: String, rowType: String, terms: [String]) {
-            (self.file, self.rowType, self.terms) = (file, rowType, terms)
+            self.file = file
+            self.rowType = rowType
+            self.terms = terms
             footprint = terms.firstIndex(of: "footprintWKT")
         }
 
@@ -73,7 +75,8 @@ package enum DarwinCore {
             case 0x09:
                 if table.isFootprint(column) { writeFootprint(start, &lines) }
                 lines.append(0x09)
-                (column, start) = (column + 1, lines.count)
+                column = column + 1
+                start = lines.count
             case 0x0A: break
             case UInt8(ascii: "\\") where at < row.count:
                 lines.append(blanked(CopyText.unescaped(row[at])))
@@ -128,7 +131,9 @@ package enum DarwinCore {
         /// The licence.
         package var rights: String
         package init(title: String, creator: String, rights: String) {
-            (self.title, self.creator, self.rights) = (title, creator, rights)
+            self.title = title
+            self.creator = creator
+            self.rights = rights
         }
     }
 

@@ -19,7 +19,8 @@ package struct SightingFeatures: Sendable {
     ///   - properties: what follows latitude and longitude in each row, in order.
     ///   - hasLine: an encoded polyline stands between them.
     package init(properties: [(name: String, kind: Kind)], hasLine: Bool = false) {
-        (self.properties, self.hasLine) = (properties, hasLine)
+        self.properties = properties
+        self.hasLine = hasLine
     }
 
     /// One feature; what is NULL is left out.

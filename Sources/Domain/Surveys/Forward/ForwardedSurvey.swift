@@ -13,7 +13,9 @@ package struct ForwardedSurvey: Sendable {
     package init(
         _ survey: Survey, version: Int, isSiteSensitive: Bool, names: @escaping @Sendable (String) -> TaxonMatch
     ) {
-        (self.survey, self.version, self.names) = (survey, version, names)
+        self.survey = survey
+        self.version = version
+        self.names = names
         isBlurred = isSiteSensitive || survey.sightings.contains { names($0.species).isSensitive }
     }
 

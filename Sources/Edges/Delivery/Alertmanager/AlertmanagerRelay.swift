@@ -1,8 +1,11 @@
+internal import Fleet
+internal import Alerts
 internal import Basics
 internal import Clients
 internal import Codecs
 internal import Formats
 internal import Postgres
+internal import Notifications
 internal import Storage
 package import Telemetry
 internal import Threads
@@ -22,8 +25,12 @@ package struct AlertmanagerSettings: Sendable {
     package init(
         url: String, isPlainAllowed: Bool, caFile: String?, intervalMs: Int64, site: String, conninfo: String
     ) {
-        (self.url, self.isPlainAllowed, self.caFile) = (url, isPlainAllowed, caFile)
-        (self.intervalMs, self.site, self.conninfo) = (intervalMs, site, conninfo)
+        self.url = url
+        self.isPlainAllowed = isPlainAllowed
+        self.caFile = caFile
+        self.intervalMs = intervalMs
+        self.site = site
+        self.conninfo = conninfo
     }
 }
 
@@ -99,15 +106,16 @@ package final class AlertmanagerRelay {
             (
                 "labels",
                 texts([
-                    ("alertname", alert.parameter), ("vehicle", alert.vehicle), ("kind", alert.kind),
-                    ("model", alert.model), ("severity", alert.severity), ("dealer", dealers), ("service", "drover"),
+                    ("alertname", alert.parameter), ("vehicle", alert.vehicle), ("kind", alert.kind.rawValue),
+                    ("model", alert.model), ("severity", alert.severity.rawValue), ("dealer", dealers),
+                    ("service", "drover"),
                 ])
             ),
             (
                 "annotations",
                 texts([
                     ("alert", alert.id), ("vehicle_name", alert.vehicleName), ("worst", number(alert.worstValue)),
-                    ("rule", number(alert.threshold).map { "\(alert.test) \($0)" }), ("advice", alert.advice),
+                    ("rule", number(alert.threshold).map { "\(alert.test.rawValue) \($0)" }), ("advice", alert.advice),
                     ("acknowledged_by", alert.acknowledgedBy),
                 ])
             ),

@@ -24,9 +24,14 @@ package struct ForwardSettings: Sendable {
         url: String, collector: String, key: String?, caFile: String?, isPlainAllowed: Bool, userAgent: String,
         fields: ForwardFields, conninfo: String
     ) {
-        (self.url, self.collector, self.key, self.caFile) = (url, collector, key, caFile)
-        (self.isPlainAllowed, self.userAgent) = (isPlainAllowed, userAgent)
-        (self.fields, self.conninfo) = (fields, conninfo)
+        self.url = url
+        self.collector = collector
+        self.key = key
+        self.caFile = caFile
+        self.isPlainAllowed = isPlainAllowed
+        self.userAgent = userAgent
+        self.fields = fields
+        self.conninfo = conninfo
     }
 }
 
@@ -48,7 +53,8 @@ package final class ForwardRelay {
     private let retry: RetryLoop
 
     package init(_ settings: ForwardSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         self.metrics = ForwardMetrics(metrics)
         retry = RetryLoop(
             ForwardRelay.backOffMs, cannot: "surveys cannot be passed on; what waits is kept and tried again",
@@ -64,7 +70,8 @@ package final class ForwardRelay {
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-forward")
         var limits = HTTPSClient.Limits()
-        (limits.totalMs, limits.bodyBytesMax) = (ForwardRelay.totalMs, 1 << 20)
+        limits.totalMs = ForwardRelay.totalMs
+        limits.bodyBytesMax = 1 << 20
         let client = try HTTPSClient(
             caFile: settings.caFile, limits: limits, isPlainAllowed: settings.isPlainAllowed)
         while !shouldStop() {
@@ -140,8 +147,7 @@ package final class ForwardRelay {
     private func later(
         _ forward: WaitingForward, waitMs: Int64?, _ status: Int?, _ reason: String, _ connection: Connection
     ) throws -> Step {
-        let ms = min(
-            ForwardRelay.putOffMs.lowerBound << Int64(min(forward.tries, 20)), ForwardRelay.putOffMs.upperBound)
+        let ms = BackOff.ms(afterTries: forward.tries, within: ForwardRelay.putOffMs)
         try ForwardStore.putOff(forward, byMs: max(ms, waitMs ?? 0), status: status, answer: reason, on: connection)
         if let waitMs { try ForwardStore.pause(ms: waitMs, on: connection) }
         metrics.putOff.add()

@@ -26,8 +26,12 @@ package struct MailMessage {
     var leaveURL: String?
 
     package init(id: String, from: String, to: String, subject: String, text: String, madeMs: Int64) {
-        (self.id, self.from, self.to) = (id, from, to)
-        (self.subject, self.text, self.madeMs) = (subject, text, madeMs)
+        self.id = id
+        self.from = from
+        self.to = to
+        self.subject = subject
+        self.text = text
+        self.madeMs = madeMs
     }
 
     /// Longest line of text that goes as it is (RFC 5322, 2.1.1: 998 without the line end).

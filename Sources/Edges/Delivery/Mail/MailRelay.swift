@@ -1,5 +1,7 @@
 package import Clients
 package import Crypto
+internal import Fleet
+internal import Notifications
 internal import Postgres
 internal import Storage
 package import Telemetry
@@ -21,8 +23,12 @@ package struct MailSettings: Sendable {
         server: MailServer, login: (user: String, password: String)?, caFile: String?, from: String, codeKey: CodeKey?,
         conninfo: String
     ) {
-        (self.server, self.login, self.caFile) = (server, login, caFile)
-        (self.from, self.codeKey, self.conninfo) = (from, codeKey, conninfo)
+        self.server = server
+        self.login = login
+        self.caFile = caFile
+        self.from = from
+        self.codeKey = codeKey
+        self.conninfo = conninfo
     }
 }
 
@@ -43,7 +49,8 @@ package final class MailRelay {
     private var nextPruneMs: Int64 = 0
 
     package init(_ settings: MailSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         self.metrics = MailMetrics(metrics)
         retry = RetryLoop(
             MailRelay.backOffMs, cannot: "mail cannot go out; what waits is kept and tried again",
@@ -87,7 +94,8 @@ package final class MailRelay {
         var message = MailMessage(
             id: mail.id, from: settings.from, to: mail.recipient, subject: mail.subject, text: body, madeMs: mail.madeMs
         )
-        (message.html, message.leaveURL) = (text(mail, mail.html), text(mail, mail.leaveURL))
+        message.html = text(mail, mail.html)
+        message.leaveURL = text(mail, mail.leaveURL)
         message.refersTo = mail.refersTo
         message.files = mail.files.map { .init(name: $0.name, mediaType: $0.mediaType, content: $0.content) }
         guard let bytes = message.bytes() else {
@@ -97,7 +105,7 @@ package final class MailRelay {
         switch client.send(from: settings.from, to: mail.recipient, message: bytes) {
         case .taken:
             try MailStore.delete(mail.id, on: connection)
-            try NoticeStore.settle(mail.id, as: "sent", answer: "taken by the mail server", on: connection)
+            try NoticeStore.settle(mail.id, as: .sent, answer: "taken by the mail server", on: connection)
             metrics.sent.add()
         case .refused(let reason): try giveUp(mail, reason, connection)
         case .later(let reason): try putOff(mail, reason, connection)
@@ -115,16 +123,16 @@ package final class MailRelay {
 
     private func giveUp(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {
         try MailStore.giveUp(mail.id, reason: reason, on: connection)
-        try NoticeStore.settle(mail.id, as: "refused", answer: reason, on: connection)
+        try NoticeStore.settle(mail.id, as: .refused, answer: reason, on: connection)
         metrics.refused.add()
         log.error(
             "a mail was given up; it stays in drover.mail for a week", ["mail_id": "\(mail.id)", "reason": "\(reason)"])
     }
 
     private func putOff(_ mail: WaitingMail, _ reason: String, _ connection: Connection) throws {
-        let ms = min(MailRelay.putOffMs.lowerBound << Int64(min(mail.tries, 20)), MailRelay.putOffMs.upperBound)
+        let ms = BackOff.ms(afterTries: mail.tries, within: MailRelay.putOffMs)
         try MailStore.putOff(mail.id, byMs: ms, on: connection)
-        try NoticeStore.settle(mail.id, as: "waiting", answer: reason, waitMs: ms, on: connection)
+        try NoticeStore.settle(mail.id, as: .waiting, answer: reason, waitMs: ms, on: connection)
         metrics.putOff.add()
         log.warning(
             "a mail was put off",

@@ -16,7 +16,9 @@ package struct RelaySettings: Sendable {
         kafka: KafkaSettings, conninfo: String, rejectedRowsMax: Int64,
         prepareTopics: @escaping @Sendable () throws -> Void
     ) {
-        (self.kafka, self.conninfo, self.rejectedRowsMax) = (kafka, conninfo, rejectedRowsMax)
+        self.kafka = kafka
+        self.conninfo = conninfo
+        self.rejectedRowsMax = rejectedRowsMax
         self.prepareTopics = prepareTopics
     }
 }
@@ -42,7 +44,8 @@ package final class Relay {
     private var nextPruneMs: Int64 = 0
 
     package init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         self.metrics = RelayMetrics(metrics)
         retry = RetryLoop(
             Relay.backOffMs, cannot: "relay cannot work; what waits in the outbox is kept and tried again",

@@ -25,7 +25,8 @@ final class RelaySession {
     private let log: Log
 
     init(_ settings: RelaySettings, metrics: RelayMetrics, log: Log) throws {
-        (self.metrics, self.log) = (metrics, log)
+        self.metrics = metrics
+        self.log = log
         connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
         turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
         // A relay whose machine vanished must not hold the turn for long. The index is forced for the oldest rows, whatever statistics say
@@ -128,7 +129,8 @@ final class RelaySession {
             let now = Clock.steadyMs()
             if !deliveries.isEmpty {
                 if hasSaid { log.info("the broker acknowledges again") }
-                (movedMs, hasSaid) = (now, false)
+                movedMs = now
+                hasSaid = false
                 continue
             }
             try checkTurn()

@@ -51,7 +51,8 @@ package final class PushKey: Sendable {
                     "is no private key of P-256: make it with `openssl ecparam -name prime256v1 -genkey -noout -out FILE`"
             )
         }
-        (self.pem, self.publicKey) = (pem, publicKey)
+        self.pem = pem
+        self.publicKey = publicKey
         self.contact = contact.contains(":") ? contact : "mailto:\(contact)"
     }
 

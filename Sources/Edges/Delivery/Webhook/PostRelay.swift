@@ -5,6 +5,7 @@ internal import Fleet
 internal import Foundation
 internal import Postgres
 package import Sockets
+internal import Notifications
 internal import Storage
 internal import Synchronization
 package import Telemetry
@@ -27,8 +28,13 @@ package struct PostSettings: Sendable {
         conninfo: String, codeKey: CodeKey, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: PushKey?,
         reach: Reach, caFile: String?
     ) {
-        (self.conninfo, self.codeKey, self.reach, self.caFile) = (conninfo, codeKey, reach, caFile)
-        (self.webhookHosts, self.pushHosts, self.pushKey) = (webhookHosts, pushHosts, pushKey)
+        self.conninfo = conninfo
+        self.codeKey = codeKey
+        self.reach = reach
+        self.caFile = caFile
+        self.webhookHosts = webhookHosts
+        self.pushHosts = pushHosts
+        self.pushKey = pushKey
     }
 }
 
@@ -69,7 +75,10 @@ package final class PostRelay {
     private init(
         _ settings: PostSettings, _ metrics: PostMetrics, _ underWay: UnderWay, isForAnswered: Bool, _ log: Log
     ) {
-        (self.settings, self.metrics, self.underWay, self.log) = (settings, metrics, underWay, log)
+        self.settings = settings
+        self.metrics = metrics
+        self.underWay = underWay
+        self.log = log
         self.isForAnswered = isForAnswered
         retry = RetryLoop(
             PostRelay.backOffMs, cannot: "nothing goes to webhooks and browsers now; all of it is kept",
@@ -89,7 +98,8 @@ package final class PostRelay {
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-post")
         var limits = HTTPSClient.Limits()
-        (limits.totalMs, limits.bodyBytesMax) = (PostRelay.totalMs, 65_536)
+        limits.totalMs = PostRelay.totalMs
+        limits.bodyBytesMax = 65_536
         let clients = Clients(
             https: try HTTPSClient(caFile: settings.caFile, limits: limits),
             plain: try HTTPSClient(limits: limits, isPlainAllowed: true))
@@ -114,24 +124,28 @@ package final class PostRelay {
             answer = .refused("the account is disabled")
         } else if let payload = settings.codeKey.open(message.payload) {
             answer =
-                message.channel == "webhook"
-                ? try webhook(message, payload, clients, connection) : try push(message, payload, clients, connection)
+                switch message.channel {
+                case .webhook: try webhook(message, payload, clients, connection)
+                case .push: try push(message, payload, clients, connection)
+                case .mail: .refused("mail goes out by the mail server")
+                }
         }
         if case .later(let reason, _) = answer, Clock.nowMs() - message.madeMs > PostRelay.keptMs {
             answer = .refused("not taken for a day: \(reason)")
         }
         switch answer {
         case .taken(let words):
-            try NoticeStore.settle(message.id, as: "sent", answer: words, on: connection)
+            try NoticeStore.settle(message.id, as: .sent, answer: words, on: connection)
             metrics.sent.add()
         case .refused(let reason):
-            try NoticeStore.settle(message.id, as: "refused", answer: reason, on: connection)
+            try NoticeStore.settle(message.id, as: .refused, answer: reason, on: connection)
             metrics.refused.add()
-            log.warning("a message was refused", ["message_id": "\(message.id)", "channel": "\(message.channel)"])
+            log.warning(
+                "a message was refused", ["message_id": "\(message.id)", "channel": "\(message.channel.rawValue)"])
         case .later(let reason, let askedMs):
-            let ms = min(PostRelay.putOffMs.lowerBound << Int64(min(message.tries, 20)), PostRelay.putOffMs.upperBound)
+            let ms = BackOff.ms(afterTries: message.tries, within: PostRelay.putOffMs)
             try NoticeStore.settle(
-                message.id, as: "waiting", answer: reason, waitMs: max(ms, askedMs ?? 0), on: connection)
+                message.id, as: .waiting, answer: reason, waitMs: max(ms, askedMs ?? 0), on: connection)
             metrics.putOff.add()
         }
         if let hasAnswered { try NoticeStore.note(message, hasAnswered: hasAnswered, on: connection) }
@@ -211,7 +225,7 @@ package final class PostRelay {
             case .taken: taken += 1
             case .refused where answer.isGone:
                 try NoticeStore.drop(subscription: subscription.endpoint, on: connection)
-            default: last = answer
+            case .refused, .later: last = answer
             }
         }
         return taken > 0 ? .taken("taken for \(NoticeText.many(taken, "browser"))") : last

@@ -20,7 +20,9 @@ package struct CallBudget: Equatable, Sendable {
     package private(set) var spacedUntilMs: Int64
 
     package init(_ limits: CallLimits, calls: [Slice: Int], spacedUntilMs: Int64) {
-        (self.limits, self.calls, self.spacedUntilMs) = (limits, calls, spacedUntilMs)
+        self.limits = limits
+        self.calls = calls
+        self.spacedUntilMs = spacedUntilMs
     }
 
     /// - Parameter patienceMs: how long the caller would wait for its turn.

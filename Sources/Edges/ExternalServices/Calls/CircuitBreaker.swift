@@ -19,8 +19,10 @@ package struct CircuitBreaker: Equatable, Sendable {
     package let rules: Rules
 
     package init(_ rules: Rules, failures: Int = 0, openUntilMs: Int64? = nil, trialUntilMs: Int64? = nil) {
-        (self.rules, self.failures) = (rules, failures)
-        (self.openUntilMs, self.trialUntilMs) = (openUntilMs, trialUntilMs)
+        self.rules = rules
+        self.failures = failures
+        self.openUntilMs = openUntilMs
+        self.trialUntilMs = trialUntilMs
     }
 
     package mutating func ask(nowMs: Int64) -> Verdict {
@@ -40,6 +42,7 @@ package struct CircuitBreaker: Equatable, Sendable {
         failures = min(failures + 1, 1_000_000)
         guard failures >= rules.failuresMax else { return }
         let doublings = min(4, failures - rules.failuresMax)
-        (openUntilMs, trialUntilMs) = (nowMs + rules.restMs << Int64(doublings), nil)
+        openUntilMs = nowMs + rules.restMs << Int64(doublings)
+        trialUntilMs = nil
     }
 }

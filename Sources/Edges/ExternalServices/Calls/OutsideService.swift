@@ -17,7 +17,10 @@ package struct ServiceSettings: Sendable {
     package var metrics: OutsideMetrics?
 
     package init(address: ServiceAddress, limits: CallLimits, caFile: String?, timeoutMs: Int) {
-        (self.address, self.limits, self.caFile, self.timeoutMs) = (address, limits, caFile, timeoutMs)
+        self.address = address
+        self.limits = limits
+        self.caFile = caFile
+        self.timeoutMs = timeoutMs
     }
 }
 
@@ -39,13 +42,16 @@ final class OutsideService {
     init(
         _ name: String, budget: String? = nil, _ settings: ServiceSettings, _ database: SharedDatabase
     ) throws {
-        (self.name, self.settings, self.database) = (name, settings, database)
+        self.name = name
+        self.settings = settings
+        self.database = database
         var rules = settings.breaker
         rules.trialMs = Int64(settings.timeoutMs) + settings.patienceMs + 5_000
         ledger = CallLedger(service: name, budget: budget ?? name, limits: settings.limits, rules: rules)
         var limits = HTTPSClient.Limits()
         limits.bodyBytesMax = OutsideService.bodyBytesMax
-        (limits.totalMs, limits.connectMs) = (settings.timeoutMs, settings.timeoutMs)
+        limits.totalMs = settings.timeoutMs
+        limits.connectMs = settings.timeoutMs
         client = try HTTPSClient(
             caFile: settings.caFile, limits: limits, isPlainAllowed: settings.address.isPlain)
     }

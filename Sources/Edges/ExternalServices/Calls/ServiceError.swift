@@ -28,7 +28,10 @@ package struct ServiceError: Error, Sendable, CustomStringConvertible {
     package let text: String
 
     init(_ service: String, _ reason: Reason, _ text: String, retryAtMs: Int64? = nil) {
-        (self.service, self.reason, self.text, self.retryAtMs) = (service, reason, text, retryAtMs)
+        self.service = service
+        self.reason = reason
+        self.text = text
+        self.retryAtMs = retryAtMs
     }
 
     package var description: String { "\(service): \(text)" }

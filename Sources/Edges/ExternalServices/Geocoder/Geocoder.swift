@@ -16,7 +16,8 @@ package struct Area: Equatable, Sendable {
             let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude < northEast.latitude,
             southWest.longitude < northEast.longitude
         else { return nil }
-        (self.southWest, self.northEast) = (southWest, northEast)
+        self.southWest = southWest
+        self.northEast = northEast
     }
 
     package func contains(_ place: Position) -> Bool {
@@ -43,7 +44,9 @@ package struct GeocodedPlace: Equatable, Sendable {
     package let method: Method
 
     package init(position: Position, label: String?, method: Method) {
-        (self.position, self.label, self.method) = (position, label, method)
+        self.position = position
+        self.label = label
+        self.method = method
     }
 }
 
@@ -59,7 +62,8 @@ package final class Geocoder {
     private var source: String { settings.service.address.name }
 
     package init(_ settings: GeocoderSettings, database: SharedDatabase) throws {
-        (self.settings, self.database) = (settings, database)
+        self.settings = settings
+        self.database = database
         service = try OutsideService("geocoder", settings.service, database)
     }
 

@@ -32,7 +32,9 @@ package final class OpenIDProvider: Sendable {
         package var text: String { "\(state).\(nonce).\(verifier)" }
 
         init(state: String, nonce: String, verifier: String) {
-            (self.state, self.nonce, self.verifier) = (state, nonce, verifier)
+            self.state = state
+            self.nonce = nonce
+            self.verifier = verifier
         }
 
         package init?(_ text: String) {
@@ -68,7 +70,9 @@ package final class OpenIDProvider: Sendable {
         name: String, issuer: String, clientID: String, clientSecret: String, caFile: String?
     ) throws(ServiceAddress.Fault) {
         self.issuer = try ServiceAddress(issuer, setting: "oidc.issuer")
-        (self.name, issuerName, self.caFile) = (name, issuer, caFile)
+        self.name = name
+        issuerName = issuer
+        self.caFile = caFile
         client = (clientID, clientSecret)
     }
 
@@ -194,7 +198,9 @@ package final class OpenIDProvider: Sendable {
         else { throw Fault(description: "\(OpenIDProvider.askingMax) log-ins wait for the provider already") }
         defer { asking.withLock { $0 -= 1 } }
         var limits = HTTPSClient.Limits()
-        (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (5_000, 10_000, 1 << 20)
+        limits.connectMs = 5_000
+        limits.totalMs = 10_000
+        limits.bodyBytesMax = 1 << 20
         let reply: Reply
         do {
             let https = try HTTPSClient(caFile: caFile, limits: limits, isPlainAllowed: issuer.isPlain)

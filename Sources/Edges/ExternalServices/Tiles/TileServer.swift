@@ -51,7 +51,8 @@ package struct TileAddress: Sendable {
             throw Fault(
                 description: "\(setting): must begin with https://; plain http:// only to this machine (127.0.0.1)")
         }
-        (self.text, self.key) = (text, key)
+        self.text = text
+        self.key = key
     }
 
     func url(zoom: Int, column: Int, row: Int) -> String {
@@ -74,9 +75,12 @@ package final class TileServer {
     private let client: HTTPSClient
 
     package init(_ address: TileAddress, caFile: String?, userAgent: String) throws {
-        (self.address, self.userAgent) = (address, userAgent)
+        self.address = address
+        self.userAgent = userAgent
         var limits = HTTPSClient.Limits()
-        (limits.connectMs, limits.totalMs, limits.bodyBytesMax) = (3_000, 8_000, TileServer.tileBytesMax)
+        limits.connectMs = 3_000
+        limits.totalMs = 8_000
+        limits.bodyBytesMax = TileServer.tileBytesMax
         client = try HTTPSClient(caFile: caFile, limits: limits, isPlainAllowed: address.isPlain)
     }
 

@@ -21,7 +21,8 @@ package final class CampusTravel: @unchecked Sendable {
 
     /// - Parameter waitMs: the most that a pickup waits for it.
     package init(_ settings: TravelSettings, database: SharedDatabase, waitMs: Int) throws {
-        (self.database, self.waitMs) = (database, waitMs)
+        self.database = database
+        self.waitMs = waitMs
         client = try TravelTimes(settings, database: database)
         source = settings.service.map { $0.address.name + "/" + settings.profile }
     }

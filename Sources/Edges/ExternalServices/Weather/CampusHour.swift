@@ -24,9 +24,13 @@ package struct CampusHour: Sendable {
             guard let text = settings.tables[key] else { return nil }
             return try StepTable(text, key.range)
         }
-        (self.settings, self.zone) = (settings, zone)
-        (speeds, self.hours) = (try hours(.speedsKmh), try hours(.surgeHours))
-        (rain, snow, wind) = (try steps(.surgeRain), try steps(.surgeSnow), try steps(.surgeWind))
+        self.settings = settings
+        self.zone = zone
+        speeds = try hours(.speedsKmh)
+        self.hours = try hours(.surgeHours)
+        rain = try steps(.surgeRain)
+        snow = try steps(.surgeSnow)
+        wind = try steps(.surgeWind)
     }
 
     package var asksWeather: Bool { rain != nil || snow != nil || wind != nil }

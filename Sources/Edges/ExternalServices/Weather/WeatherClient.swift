@@ -11,7 +11,10 @@ package struct WeatherSettings: Sendable {
     package var key: String
 
     package init(_ shelf: WeatherShelf, now: ServiceSettings, past: ServiceSettings, key: String) {
-        (self.shelf, self.now, self.past, self.key) = (shelf, now, past, key)
+        self.shelf = shelf
+        self.now = now
+        self.past = past
+        self.key = key
     }
 
     package var provider: WeatherProvider { shelf.provider }
@@ -26,7 +29,8 @@ package final class WeatherClient {
     private let past: OutsideService
 
     package init(_ settings: WeatherSettings, database: SharedDatabase) throws {
-        (self.settings, self.database) = (settings, database)
+        self.settings = settings
+        self.database = database
         now = try OutsideService("weather", settings.now, database)
         past = try OutsideService("weather-history", budget: "weather", settings.past, database)
     }

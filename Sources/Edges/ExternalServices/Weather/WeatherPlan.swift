@@ -61,9 +61,11 @@ struct WeatherPlan: Equatable {
             guard hourMs >= WeatherPlan.firstTimeMachineMs else { return nil }
             let place = "lat=\(latitude)&lon=\(longitude)&units=standard"
             if (hourMs..<hourMs + WeatherPlan.hourMs).contains(nowMs) {
-                (endpoint, path) = (.current, "/data/2.5/weather?" + place)
+                endpoint = .current
+                path = "/data/2.5/weather?" + place
             } else {
-                (endpoint, path) = (.timeMachine, "/data/3.0/onecall/timemachine?\(place)&dt=\(hourMs / 1_000)")
+                endpoint = .timeMachine
+                path = "/data/3.0/onecall/timemachine?\(place)&dt=\(hourMs / 1_000)"
             }
         case .openMeteo:
             guard hourMs >= WeatherPlan.firstMs else { return nil }

@@ -9,7 +9,8 @@ package struct WeatherShelf: Sendable {
     let cellMilliDeg: Int32
 
     package init(_ provider: WeatherProvider, cellMilliDeg: Int32) {
-        (self.provider, self.cellMilliDeg) = (provider, cellMilliDeg)
+        self.provider = provider
+        self.cellMilliDeg = cellMilliDeg
     }
 
     func cell(_ position: Position) -> WeatherCell { WeatherCell(position, sizeMilliDeg: cellMilliDeg) }

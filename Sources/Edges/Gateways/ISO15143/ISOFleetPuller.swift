@@ -24,9 +24,13 @@ package struct ISOFleetSettings: Sendable {
         endpoint: String, tokenURL: String, clientID: String, clientSecret: String, caFile: String?, intervalMs: Int64,
         requestsPerHourMax: Int, seriesHours: Int64
     ) {
-        (self.endpoint, self.tokenURL) = (endpoint, tokenURL)
-        (self.clientID, self.clientSecret, self.caFile) = (clientID, clientSecret, caFile)
-        (self.intervalMs, self.requestsPerHourMax) = (intervalMs, requestsPerHourMax)
+        self.endpoint = endpoint
+        self.tokenURL = tokenURL
+        self.clientID = clientID
+        self.clientSecret = clientSecret
+        self.caFile = caFile
+        self.intervalMs = intervalMs
+        self.requestsPerHourMax = requestsPerHourMax
         self.seriesHours = seriesHours
     }
 }
@@ -84,7 +88,10 @@ package final class ISOFleetPuller {
     package init(
         _ settings: ISOFleetSettings, kafka: KafkaSettings, shape: TopicShape, metrics: Metrics, log: Log
     ) throws {
-        (self.settings, self.kafka, self.shape, self.log) = (settings, kafka, shape, log)
+        self.settings = settings
+        self.kafka = kafka
+        self.shape = shape
+        self.log = log
         endpoint = try ISOService.url(settings.endpoint, "iso.endpoint")
         service = try ISOService(settings)
         pushed = metrics.counter("drover_iso_readings_total", "Readings pulled from ISO 15143-3 services.")

@@ -22,7 +22,7 @@ final class BoxDriver: DeviceDriver {
         var isLost: Bool?
     }
 
-    static let kind = DeviceKind.machine
+    static let kind = VehicleKind.machine
     static let topic = Topic.machines
     static let lookMs: Int64 = 50
     static let storeMs: Int64 = 0

@@ -136,7 +136,7 @@ package struct BoxSession {
         case (.askedBacklog(let after), .refused(.requestUnknown)), (.askedBacklog(let after), .refused(.nothingThere)):
             return handleBacklog([], after: after, newest: 0)
         case (_, .refused(let reason)): return end(.fail(.refused(reason)))
-        default: return end(.fail(.unasked))
+        case (_, .reading), (_, .backlog), (_, .challenge), (_, .debugLog): return end(.fail(.unasked))
         }
     }
 

@@ -21,7 +21,8 @@ package struct DebugLog {
     ///   - pinned: SHA-256 of the box's certificate; nil: plain TCP, which the caller has found to be allowed.
     ///   - timeoutMs: for connecting, and for each answer.
     package init(_ address: Address, port: UInt16, pinned: String?, timeoutMs: Int64) throws {
-        (name, self.timeoutMs) = ("\(address):\(port)", timeoutMs)
+        name = "\(address):\(port)"
+        self.timeoutMs = timeoutMs
         stream = try Stream(to: address, port: port, tls: pinned.map { _ in try TLSContext() }, pinned: pinned)
         poller = try Poller()
         try poller.add(stream.descriptor, tag: 0, reading: true, writing: true)

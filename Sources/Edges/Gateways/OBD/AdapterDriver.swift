@@ -21,7 +21,7 @@ final class AdapterDriver: DeviceDriver {
         var saidUntilMs: [String: Int64] = [:]
     }
 
-    static let kind = DeviceKind.car
+    static let kind = VehicleKind.car
     static let topic = Topic.cars
     static let lookMs: Int64 = 20
     /// Adapters keep nothing: this much of a drive is in memory only.

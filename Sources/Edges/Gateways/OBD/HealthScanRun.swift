@@ -80,7 +80,7 @@ struct HealthScanRun {
                     at: 0)
             case .number:
                 if !frozen.contains(where: { $0.key == value.row.key }) { frozen.append((value.row.key, value.text)) }
-            default: break
+            case .choice, .flags, .readiness, .troubleCode: break
             }
         }
     }
@@ -107,9 +107,12 @@ struct HealthScanRun {
         // A car without codes may say nothing at all; its count is then the proof.
         let isDone = codes[0x03] != nil || codeCount == 0
         var scan = Action.HealthScan(request: nil, isDone: isDone, text: isDone ? found : notRead)
-        (scan.stored, scan.pending) = (codes[0x03] ?? [], codes[0x07] ?? [])
-        (scan.permanent, scan.isLampOn) = (codes[0x0A] ?? [], isLampOn)
-        (scan.notReady, scan.vin) = (notReady.sorted(), vin)
+        scan.stored = codes[0x03] ?? []
+        scan.pending = codes[0x07] ?? []
+        scan.permanent = codes[0x0A] ?? []
+        scan.isLampOn = isLampOn
+        scan.notReady = notReady.sorted()
+        scan.vin = vin
         if let frozenBy {
             let fields: [JSONValue.Field] = [("code", .text(frozenBy))] + frozen.map { ($0.key, .number($0.value)) }
             scan.freezeFrame = JSONValue.object(fields).rendered()

@@ -46,7 +46,8 @@ package struct PollSchedule: Equatable, Sendable {
             }
         }
         guard !steps.isEmpty else { throw PollScheduleFault("asks for nothing") }
-        (self.stepMs, self.steps) = (stepMs, steps)
+        self.stepMs = stepMs
+        self.steps = steps
     }
 
     /// `1-10`, `2,4,8`.

@@ -12,7 +12,8 @@ package struct CallSchedule {
     package init(
         nowMs: Int64, intervalMs: Int64, backOffMsMax: Int64, chance: inout some RandomNumberGenerator
     ) {
-        (self.intervalMs, self.backOffMsMax) = (intervalMs, backOffMsMax)
+        self.intervalMs = intervalMs
+        self.backOffMsMax = backOffMsMax
         // Spread over the interval, so that boxes registered together are not polled together for ever.
         nextMs = nowMs + Int64.random(in: 0..<intervalMs, using: &chance)
     }

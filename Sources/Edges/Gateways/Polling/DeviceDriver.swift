@@ -17,7 +17,7 @@ protocol DeviceDriver: AnyObject {
     typealias Call = DeviceCall<Memory, Session>
     typealias DriverAction = DeviceAction<Ending>
 
-    static var kind: DeviceKind { get }
+    static var kind: VehicleKind { get }
     static var topic: String { get }
     static var words: DeviceWords { get }
     /// How often deadlines are looked at; what comes from devices is taken at once.

@@ -11,7 +11,10 @@ class DeviceLine {
     fileprivate var watchesWriting = true
 
     init(_ stream: Stream, slot: Int, startMs: Int64, deadlineMs: Int64) {
-        (self.stream, self.slot, self.startMs, self.deadlineMs) = (stream, slot, startMs, deadlineMs)
+        self.stream = stream
+        self.slot = slot
+        self.startMs = startMs
+        self.deadlineMs = deadlineMs
     }
 }
 

@@ -8,7 +8,7 @@ internal import Threads
 
 /// A box or an adapter that is to be polled, as it is registered.
 struct DeviceRegistration: Equatable, Sendable {
-    let kind: DeviceKind
+    let kind: VehicleKind
     let vehicle: VehicleID
     /// Nil: what a box says of itself; of a car, unknown.
     let model: String?
@@ -31,8 +31,8 @@ struct DeviceRegistration: Equatable, Sendable {
 /// take its time. While it is away the last list holds.
 final class DeviceRegistry: Sendable {
     private struct State {
-        var devices: [DeviceKind: [DeviceRegistration]] = [:]
-        var requests: [DeviceKind: [DeviceRequest]] = [:]
+        var devices: [VehicleKind: [DeviceRegistration]] = [:]
+        var requests: [VehicleKind: [DeviceRequest]] = [:]
     }
 
     private let conninfo: String
@@ -50,18 +50,23 @@ final class DeviceRegistry: Sendable {
     init(
         conninfo: String, intervalS: Int64, plain: [CIDR], reach: Reach, refused: Gauge, loop: Loop, log: Log
     ) {
-        (self.loop, self.reach) = (loop, reach)
-        (self.conninfo, self.intervalS, self.plain, self.refused, self.log) = (conninfo, intervalS, plain, refused, log)
+        self.loop = loop
+        self.reach = reach
+        self.conninfo = conninfo
+        self.intervalS = intervalS
+        self.plain = plain
+        self.refused = refused
+        self.log = log
         names = NameLookup(refreshMs: intervalS * 1_000)
     }
 
     /// Requests that are open, each once.
-    func drainRequests(of kind: DeviceKind) -> [DeviceRequest] {
+    func drainRequests(of kind: VehicleKind) -> [DeviceRequest] {
         state.withLock { $0.requests.removeValue(forKey: kind) ?? [] }
     }
 
     /// The list that was read since the last call; nil: none.
-    func drainRegistrations(of kind: DeviceKind) -> [DeviceRegistration]? {
+    func drainRegistrations(of kind: VehicleKind) -> [DeviceRegistration]? {
         state.withLock { $0.devices.removeValue(forKey: kind) }
     }
 
@@ -118,7 +123,7 @@ final class DeviceRegistry: Sendable {
     /// - Returns: whose names are still looked up for the first time.
     private func publish(_ rows: [RegisteredDevice]) -> Set<VehicleID> {
         var sought: Set<VehicleID> = []
-        var devices: [DeviceKind: [DeviceRegistration]] = [.machine: [], .car: []]
+        var devices: [VehicleKind: [DeviceRegistration]] = [.machine: [], .car: []]
         var refusedCount = 0
         let now = Clock.steadyMs()
         for row in rows {

@@ -36,7 +36,10 @@ package struct GatewaySettings: Sendable {
         kafka: KafkaSettings, conninfo: String, spoolPath: String, reach: Reach,
         prepareTopics: @escaping @Sendable () throws -> Void
     ) {
-        (self.kafka, self.conninfo, self.spoolPath, self.reach) = (kafka, conninfo, spoolPath, reach)
+        self.kafka = kafka
+        self.conninfo = conninfo
+        self.spoolPath = spoolPath
+        self.reach = reach
         self.prepareTopics = prepareTopics
     }
 

@@ -48,7 +48,8 @@ package final class NameLookup: Sendable {
     package init(
         refreshMs: Int64, resolve: @escaping Resolve = { host throws(SocketError) in try Address.resolve(host) }
     ) {
-        (self.refreshMs, self.resolve) = (refreshMs, resolve)
+        self.refreshMs = refreshMs
+        self.resolve = resolve
     }
 
     package func start() {
@@ -70,7 +71,8 @@ package final class NameLookup: Sendable {
             var name = state.names[host] ?? Name()
             let isDue = !name.isUnderway && name.askedMs.map { nowMs - $0 >= refreshMs } ?? true
             if isDue {
-                (name.isUnderway, name.askedMs) = (true, nowMs)
+                name.isUnderway = true
+                name.askedMs = nowMs
                 if name.isDoubtful { state.doubtful.append(host) } else { state.waiting.append(host) }
                 state.names[host] = name
             }

@@ -20,7 +20,10 @@ package final class CampusHours {
         package var intervalMs: Int64
 
         package init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient?, intervalMs: Int64) {
-            (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
+            self.kafka = kafka
+            self.conninfo = conninfo
+            self.weather = weather
+            self.intervalMs = intervalMs
         }
     }
 
@@ -37,7 +40,8 @@ package final class CampusHours {
     private var unknownZones: Set<String> = []
 
     package init(_ settings: Settings, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         trouble = TroubleLog(
             cannot: "surge and speed of campuses cannot be said", again: "surge and speed of campuses are said again",
             level: .warning, log: log)
@@ -54,7 +58,8 @@ package final class CampusHours {
                 trouble.isOver()
             } catch {
                 // Either may be gone for good.
-                (connection, producer) = (nil, nil)
+                connection = nil
+                producer = nil
                 trouble.failed("\(error)")
             }
             BackOff.pause(settings.intervalMs, shouldStop)

@@ -17,7 +17,10 @@ package final class WeatherBackfill {
         package var intervalMs: Int64
 
         package init(kafka: KafkaSettings, conninfo: String, weather: WeatherClient, intervalMs: Int64) {
-            (self.kafka, self.conninfo, self.weather, self.intervalMs) = (kafka, conninfo, weather, intervalMs)
+            self.kafka = kafka
+            self.conninfo = conninfo
+            self.weather = weather
+            self.intervalMs = intervalMs
         }
     }
 

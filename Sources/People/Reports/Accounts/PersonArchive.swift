@@ -11,7 +11,9 @@ package struct PersonArchive: Sendable {
 
     /// - Parameter today: for its first page, like 2026-05-01.
     package init(_ data: PersonData, account: String, today: String) {
-        (self.data, self.account, self.today) = (data, account, today)
+        self.data = data
+        self.account = account
+        self.today = today
     }
 
     /// - Parameter write: takes the archive's bytes in order; what it throws ends the writing.

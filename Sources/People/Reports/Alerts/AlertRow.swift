@@ -1,25 +1,34 @@
+package import Alerts
 internal import Basics
 internal import Codecs
+package import Fleet
 internal import Formats
 package import Postgres
 
 /// An alert as it stands in the database.
 package struct AlertRow: Sendable {
-    package let vehicle, model, parameter, unit, severity, state, test: String
-    /// Of the vehicle: `car` or `machine`.
-    package let kind: String
+    package let vehicle, model, parameter, unit: String
+    package let severity: Episode.Severity
+    package let state: AlertState
+    package let test: Episode.Test
+    package let kind: VehicleKind
     package let sinceMs, openedMs, worstAtMs: Int64
     package let resolvedMs: Int64?
     package let threshold, openingValue, worstValue, recommended, advice: String?
 
     package init(_ row: Row) throws {
-        kind = try row.text("kind")!
-        (vehicle, model, parameter) = (try row.text("vehicle")!, try row.text("model")!, try row.text("parameter")!)
-        (unit, severity, state, test) = (
-            try row.text("unit")!, try row.text("severity")!, try row.text("state")!, try row.text("test")!
-        )
-        (sinceMs, openedMs) = (try row.timestampMs("since_at")!, try row.timestampMs("opened_at")!)
-        (worstAtMs, resolvedMs) = (try row.timestampMs("worst_at")!, try row.timestampMs("resolved_at"))
+        kind = try row.word("kind")!
+        vehicle = try row.text("vehicle")!
+        model = try row.text("model")!
+        parameter = try row.text("parameter")!
+        unit = try row.text("unit")!
+        severity = try row.word("severity")!
+        state = try row.word("state")!
+        test = try row.word("test")!
+        sinceMs = try row.timestampMs("since_at")!
+        openedMs = try row.timestampMs("opened_at")!
+        worstAtMs = try row.timestampMs("worst_at")!
+        resolvedMs = try row.timestampMs("resolved_at")
         threshold = try AlertRow.plain(row, "threshold")
         openingValue = try AlertRow.plain(row, "opening_value")
         worstValue = try AlertRow.plain(row, "worst_value")
@@ -34,8 +43,8 @@ package struct AlertRow: Sendable {
     /// `above 85 °C`; a flag that must be 1 is `no`.
     package var rule: String {
         let unit = unit.allSatisfy(\.isWhitespace) ? nil : unit
-        if test == "below", threshold == "1", unit == nil { return "no" }
-        return [test, threshold, unit].compactMap { $0 }.joined(separator: " ")
+        if test == .below, threshold == "1", unit == nil { return "no" }
+        return [test.rawValue, threshold, unit].compactMap { $0 }.joined(separator: " ")
     }
 
     static let columns = [
@@ -48,7 +57,8 @@ package struct AlertRow: Sendable {
 
     var cells: [String?] {
         [
-            vehicle, model, parameter, severity, state, test, threshold, unit, UTC.text(sinceMs), UTC.text(openedMs),
+            vehicle, model, parameter, severity.rawValue, state.rawValue, test.rawValue, threshold, unit,
+            UTC.text(sinceMs), UTC.text(openedMs),
             resolvedMs.map(UTC.text), openingValue, worstValue, UTC.text(worstAtMs), recommended, advice,
         ]
     }
@@ -68,7 +78,8 @@ extension AlertRow {
         ])
         for row in rows {
             table.rows.append([
-                row.vehicle, row.model, row.parameter, row.severity, row.state, row.rule, UTC.text(row.openedMs),
+                row.vehicle, row.model, row.parameter, row.severity.rawValue, row.state.rawValue, row.rule,
+                UTC.text(row.openedMs),
                 row.resolvedMs.map(UTC.text), row.worstValue,
             ])
         }

@@ -18,7 +18,9 @@ package struct AlertStory: Sendable {
 
     package let alert: AlertRow
     package let vehicleName: String?
-    package let id, vehicle, model, parameter, unit, state, severity, rulesVersion: String
+    package let id, vehicle, model, parameter, unit, rulesVersion: String
+    package let state: AlertState
+    package let severity: Episode.Severity
     package let rule: String
     /// `of this machine` or `of model 8R Tractor`, as drover.rule_whose says it. Nil when the rule set is not on record any more, or is
     /// not the one that judged (a partition's own).
@@ -52,11 +54,19 @@ package struct AlertStory: Sendable {
         let alert = try AlertRow(row)
         self.alert = alert
         vehicleName = try row.text("vehicle_name")
-        (id, rulesVersion) = (try row.text("alert_id")!, try row.text("rules_version")!)
-        (vehicle, model, parameter, unit) = (alert.vehicle, alert.model, alert.parameter, alert.unit)
-        (state, severity, rule) = (alert.state, alert.severity, alert.rule)
-        (recommended, advice) = (alert.recommended, alert.advice)
-        (partition, revision) = (try row.int("topic_partition")!, try row.int("revision")!)
+        id = try row.text("alert_id")!
+        rulesVersion = try row.text("rules_version")!
+        vehicle = alert.vehicle
+        model = alert.model
+        parameter = alert.parameter
+        unit = alert.unit
+        state = alert.state
+        severity = alert.severity
+        rule = alert.rule
+        recommended = alert.recommended
+        advice = alert.advice
+        partition = try row.int("topic_partition")!
+        revision = try row.int("revision")!
         repeats = try row.int("repeats")!
         acknowledged = try row.text("acknowledged_by").map { by in
             let note = try row.text("acknowledgement_note").map { ": \($0)" } ?? ""
@@ -96,8 +106,8 @@ package struct AlertStory: Sendable {
 
     /// The alert keeps its limit and recommended value; the critical one stands in its rule set.
     private static func limits(_ alert: AlertRow, _ rule: Threshold?) -> [LineChart.Limit] {
-        // Silence and services have no value to draw.
-        guard ["above", "below"].contains(alert.test), rule?.every == nil else { return [] }
+        // Of silence and services there is no value to draw.
+        guard alert.test != .absent, rule?.every == nil else { return [] }
         let critical = rule.flatMap { $0.critical }.map { Double($0) / 1_000 }
         let found: [(Double?, LineChart.Limit.Kind)] = [
             (alert.threshold.flatMap { Double($0) }, .warning), (critical, .critical),
@@ -144,7 +154,7 @@ package struct AlertStory: Sendable {
         let revised = revision > 0 ? ", corrected \(revision) times" : ""
         let lines: [(String, String?)] = [
             ("alert", id), ("vehicle", "\(vehicle), \(model)"),
-            ("what", "\(parameter), \(severity), \(state)\(revised)"),
+            ("what", "\(parameter), \(severity.rawValue), \(state.rawValue)\(revised)"),
             ("opened late", told.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("resolved late", resolvedTold.flatMap { $0.isLate ? "told \($0.text)" : nil }),
             ("rule", "\(rule), \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
@@ -166,7 +176,7 @@ package struct AlertStory: Sendable {
     package var json: String {
         let fields: [JSONValue.Field] = [
             ("alert", .text(id)), ("vehicle", .text(vehicle)), ("model", .text(model)), ("parameter", .text(parameter)),
-            ("unit", .text(unit)), ("severity", .text(severity)), ("state", .text(state)),
+            ("unit", .text(unit)), ("severity", .text(severity.rawValue)), ("state", .text(state.rawValue)),
             ("revision", .integer(Int64(revision))), ("repeats_30_days", .integer(Int64(repeats))),
             ("told_at", .optional(told?.text)),
             ("is_opened_late", told.map { .bool($0.isLate) } ?? .null),

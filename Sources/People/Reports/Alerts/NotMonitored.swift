@@ -1,4 +1,5 @@
 internal import Codecs
+package import Fleet
 package import Formats
 package import Postgres
 
@@ -52,7 +53,8 @@ package struct UnmonitoredVehicle: Sendable {
     /// The most vehicles examined; larger fleets are narrowed.
     private static let lookedAtMax: Int64 = 2_000
 
-    package let kind, vehicle: String
+    package let kind: VehicleKind
+    package let vehicle: String
     package let name: String?
     package let reason: NotMonitored
 
@@ -72,7 +74,7 @@ package struct UnmonitoredVehicle: Sendable {
         .compactMap { row in
             try NotMonitored(row).map {
                 UnmonitoredVehicle(
-                    kind: try row.text("kind")!, vehicle: try row.text("vehicle")!, name: try row.text("name"),
+                    kind: try row.word("kind")!, vehicle: try row.text("vehicle")!, name: try row.text("name"),
                     reason: $0)
             }
         }
@@ -80,7 +82,7 @@ package struct UnmonitoredVehicle: Sendable {
 
     package var json: JSONValue {
         .object(
-            [("kind", .text(kind)), ("vehicle", .text(vehicle)), ("name", .optional(name))]
+            [("kind", .text(kind.rawValue)), ("vehicle", .text(vehicle)), ("name", .optional(name))]
                 + NotMonitored.fields(reason))
     }
 }

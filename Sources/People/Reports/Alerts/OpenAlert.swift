@@ -1,6 +1,7 @@
 package import Alerts
 internal import Basics
 internal import Codecs
+package import Fleet
 internal import Formats
 package import Postgres
 
@@ -16,21 +17,22 @@ package struct OpenAlert: Sendable {
 
     /// The worst first.
     /// - Parameters:
-    ///   - kind: `car` or `machine`; empty: both.
+    ///   - kind: nil: both.
     ///   - vehicle: empty: of all.
     package static func read(
-        ofKind kind: String = "", _ vehicle: String = "", role: Audience, limit: Int64, _ queries: ReportQueries,
+        ofKind kind: VehicleKind? = nil, _ vehicle: String = "", role: Audience, limit: Int64, _ queries: ReportQueries,
         on connection: Connection
     ) throws -> [OpenAlert] {
         try connection.query(
             queries["open_alerts"],
-            [.text(vehicle), .textArray(role.seen.map(\.rawValue)), .int8(limit), .text(kind)]
+            [.text(vehicle), .textArray(role.seen.map(\.rawValue)), .int8(limit), .text(kind?.rawValue ?? "")]
         ).map(OpenAlert.init)
     }
 
     private init(_ row: Row) throws {
         alert = try AlertRow(row)
-        (id, vehicleName) = (try row.text("alert_id")!, try row.text("vehicle_name"))
+        id = try row.text("alert_id")!
+        vehicleName = try row.text("vehicle_name")
         rule = try row.text("rule")
         acknowledgedBy = try row.text("acknowledged_by")
         acknowledgedMs = try row.timestampMs("acknowledged_at")
@@ -41,7 +43,7 @@ package struct OpenAlert: Sendable {
         func time(_ ms: Int64?) -> JSONValue { .optional(ms.map(UTC.text)) }
         let unit = alert.unit.allSatisfy(\.isWhitespace) ? nil : alert.unit
         return .object([
-            ("alert", .text(id)), ("severity", .text(alert.severity)), ("state", .text(alert.state)),
+            ("alert", .text(id)), ("severity", .text(alert.severity.rawValue)), ("state", .text(alert.state.rawValue)),
             ("parameter", .text(alert.parameter)), ("since", time(alert.sinceMs)), ("opened", time(alert.openedMs)),
             ("worst_value", .number(alert.worstValue)), ("unit", .optional(unit)),
             ("recommended", .number(alert.recommended)), ("advice", .optional(alert.advice)),

@@ -20,9 +20,9 @@ package struct RuleTrial {
         package init() {}
 
         package mutating func add(_ other: Outcome) {
-            (machines, readings, left) = (
-                machines + other.machines, readings + other.readings, left + other.left
-            )
+            machines = machines + other.machines
+            readings = readings + other.readings
+            left = left + other.left
             alerts += other.alerts
         }
 
@@ -42,8 +42,11 @@ package struct RuleTrial {
         parameter: MachineParameter, spanMs: Range<Int64>, readingsMax: Int = .max,
         rules: @escaping (RuleTimeline) throws -> RuleTimeline, clock: @escaping (Int32) throws -> Int64?
     ) {
-        (self.parameter, self.spanMs, self.readingsMax) = (parameter, spanMs, readingsMax)
-        (self.rules, self.clock) = (rules, clock)
+        self.parameter = parameter
+        self.spanMs = spanMs
+        self.readingsMax = readingsMax
+        self.rules = rules
+        self.clock = clock
     }
 
     /// Precondition: statements on `connection` find the tables without their schema.

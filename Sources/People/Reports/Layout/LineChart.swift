@@ -36,8 +36,12 @@ package struct LineChart {
         title: String, points: [Point], limits: [Limit], span: Range<Int64>, gapMs: Int64,
         clock: @escaping (Int64) -> String
     ) {
-        (self.title, self.points, self.limits, self.span) = (title, points, limits, span)
-        (self.gapMs, self.clock) = (gapMs, clock)
+        self.title = title
+        self.points = points
+        self.limits = limits
+        self.span = span
+        self.gapMs = gapMs
+        self.clock = clock
     }
 
     /// Nil: there is nothing to draw.

@@ -26,7 +26,8 @@ final class PaperTable {
             needs = PaperTable.needs(table, Canvas.Font(size), Canvas.Font(size, bold: true), canvas)
             if needs.map(\.least).reduce(0, +) <= widthPt { break }
         }
-        (font, bold) = (Canvas.Font(sizePt), Canvas.Font(sizePt, bold: true))
+        font = Canvas.Font(sizePt)
+        bold = Canvas.Font(sizePt, bold: true)
         let widths = PaperTable.shared(needs, widthPt)
         self.widths = widths
         func height(_ cells: [String], _ font: Canvas.Font) -> Double {
@@ -38,7 +39,8 @@ final class PaperTable {
         let lineHeight = 2 * PaperTable.padPt + canvas.size("Ag", font).heightPt
         let (bold, inner) = (bold, widths.map { $0 - 2 * PaperTable.padPt })
         let heads = zip(table.headers, inner).map { PaperTable.lines($0.text, bold, canvas, within: $1) }
-        (self.heads, headPt) = (heads, height(heads, bold))
+        self.heads = heads
+        headPt = height(heads, bold)
         let plain = font
         heights = table.rows.enumerated().map { index, row in
             let cells = row.map(PaperTable.text)

@@ -40,7 +40,10 @@ package struct Report: Sendable {
         let connection: Connection
 
         package init(rules: TripRules, price: FuelPrice?, queries: ReportQueries, connection: Connection) {
-            (self.rules, self.price, self.queries, self.connection) = (rules, price, queries, connection)
+            self.rules = rules
+            self.price = price
+            self.queries = queries
+            self.connection = connection
         }
     }
 
@@ -58,8 +61,14 @@ package struct Report: Sendable {
         _ name: String, _ title: String, _ summary: String, of: Of, hasFleets: Bool = false, roles: Set<Role>,
         empty: String, make: @escaping @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
     ) {
-        (self.name, self.title, self.summary, self.of, self.hasFleets) = (name, title, summary, of, hasFleets)
-        (self.roles, self.empty, self.make) = (roles, empty, make)
+        self.name = name
+        self.title = title
+        self.summary = summary
+        self.of = of
+        self.hasFleets = hasFleets
+        self.roles = roles
+        self.empty = empty
+        self.make = make
     }
 
     /// Whether a text can name what a report is narrowed to.

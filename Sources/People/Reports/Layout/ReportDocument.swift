@@ -87,10 +87,14 @@ package struct SpeedLine {
             reading[.speed].map { (ts: reading.ts, kmh: Double($0) / 1_000) }
         }
         guard let first = speeds.first, let last = speeds.last, last.ts > first.ts else {
-            (runs, fromMs, toMs, peakKmh) = ([], 0, 0, 0)
+            runs = []
+            fromMs = 0
+            toMs = 0
+            peakKmh = 0
             return
         }
-        (fromMs, toMs) = (first.ts, last.ts)
+        fromMs = first.ts
+        toMs = last.ts
         peakKmh = max(10, (speeds.map(\.kmh).max()! / 20).rounded(.up) * 20)
         let breakMs = max(gapMs, (last.ts - first.ts) / Int64(SpeedLine.pointsMax) * 3)
         var runs: [[(ts: Int64, kmh: Double)]] = []

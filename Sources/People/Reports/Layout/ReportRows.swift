@@ -37,8 +37,13 @@ struct ReportRows: ReportOutput {
         others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = [],
         said: [String] = []
     ) {
-        (self.blanks, self.drawn, self.said) = (blanks, drawn, said)
-        (name, span, units, empty) = (report.name, ask.span, ask.units, report.empty)
+        self.blanks = blanks
+        self.drawn = drawn
+        self.said = said
+        name = report.name
+        span = ask.span
+        units = ask.units
+        empty = report.empty
         title = "\(report.title) \(ask.span.text)" + (ask.narrowed.isEmpty ? "" : ", \(ask.narrowed)")
         let shown = columns.map { ReportUnit.of($0, ask.units) }
         self.columns = shown.map { column in
@@ -72,7 +77,7 @@ struct ReportRows: ReportOutput {
             switch value {
             case .integer(let count): (whole, sum, isKnown) = (whole + count, sum + Double(count), true)
             case .number(let number): (sum, isWhole, isKnown) = (sum + number, false, true)
-            default: continue
+            case .null, .text, .bool, .timestampMs, .texts: continue
             }
         }
         return !isKnown ? .null : isWhole ? .integer(whole) : .number(sum)
@@ -166,7 +171,7 @@ struct ReportRows: ReportOutput {
             return short(
                 Decimal.scaled(number, decimals: decimals).map { Decimal.text($0, decimals: decimals) }, decimals)
         case .timestampMs(let ms): return span.minute(ms)
-        default: return QueryOutput.cell(value)
+        case .text, .bool, .integer, .texts: return QueryOutput.cell(value)
         }
     }
 

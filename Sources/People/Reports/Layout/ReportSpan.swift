@@ -41,10 +41,13 @@ package struct ReportSpan: Sendable {
         guard (1...ReportSpan.daysMax).contains(days), let day = ZonedDay(date: first.text, zone: first.zone) else {
             return nil
         }
-        (self.day, self.first, self.last) = (day, first.text, last.text)
+        self.day = day
+        self.first = first.text
+        self.last = last.text
         date = days == 1 ? first.text : "\(first.text)/\(last.text)"
         let span = first.span(days: days)
-        (fromMs, toMs) = (span.lowerBound, span.upperBound)
+        fromMs = span.lowerBound
+        toMs = span.upperBound
     }
 
     /// For titles: `2026-11-21`, `2026-11-16 to 2026-11-22`.

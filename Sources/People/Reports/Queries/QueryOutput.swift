@@ -27,7 +27,7 @@ package struct QueryOutput: Sendable {
             case (.integer(let a), .integer(let b)): a > b
             case (.timestampMs(let a), .timestampMs(let b)): a > b
             case (.null, _): false
-            default: b == .null
+            case (.text, _), (.bool, _), (.integer, _), (.number, _), (.timestampMs, _), (.texts, _): b == .null
             }
         }
         let ordered = rows.enumerated().sorted { a, b in
@@ -68,7 +68,7 @@ package struct QueryOutput: Sendable {
                 case .null: .empty
                 case .integer(let number): .number(String(number))
                 case .number(let number) where number.isFinite: .number(QueryOutput.text(number))
-                default: QueryOutput.cell(value).map { .text($0) } ?? .empty
+                case .text, .bool, .number, .timestampMs, .texts: QueryOutput.cell(value).map { .text($0) } ?? .empty
                 }
             }
         }

@@ -57,7 +57,11 @@ package struct ReadyQuery: Sendable {
             }
         }
         guard let question else { throw Fault("\(name): it has no line `-- Question: …`") }
-        (self.name, self.question, self.parameters, self.plan, sql) = (name, question, parameters, plan, text)
+        self.name = name
+        self.question = question
+        self.parameters = parameters
+        self.plan = plan
+        sql = text
         self.isOfInstallation = isOfInstallation
     }
 

@@ -1,4 +1,4 @@
-internal import Alerts
+package import Alerts
 internal import Fleet
 internal import Presentation
 package import Storage
@@ -15,12 +15,13 @@ package struct NewSchedule: Sendable {
     package let of, fleet: String
     package let format: ReportFormat
     /// `metric` or `us`.
-    package let units: String
+    package let units: DriverSettings.Units
     package let cron, zone: String
 
     /// Checks everything, so that nothing that was accepted fails later.
     package init(
-        report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat, units: String,
+        report: Report, length: ReportSpan.Length, of: String, fleet: String, format: ReportFormat,
+        units: DriverSettings.Units,
         cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64
     ) throws(Fault) {
         guard of.isEmpty || Report.isID(of, report.of) else {
@@ -30,8 +31,14 @@ package struct NewSchedule: Sendable {
             throw Fault("This is no fleet's id, or the report has no fleets.")
         }
         try NewSchedule.check(cron, zone: zone, leastMinutes: leastMinutes, nowMs: nowMs)
-        (self.report, self.length, self.of, self.fleet) = (report, length, of, fleet)
-        (self.format, self.units, self.cron, self.zone) = (format, units, cron, zone)
+        self.report = report
+        self.length = length
+        self.of = of
+        self.fleet = fleet
+        self.format = format
+        self.units = units
+        self.cron = cron
+        self.zone = zone
     }
 
     /// Requires that these times ever occur.

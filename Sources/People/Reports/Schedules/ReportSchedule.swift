@@ -25,10 +25,17 @@ struct ReportSchedule {
         }
         guard let length = ReportSpan.Length(rawValue: stored.span), let format = ReportFormat(rawValue: stored.format)
         else { throw Fault(description: "its span or format is none") }
-        (self.account, self.report, self.length, self.format) = (account, report, length, format)
-        (id, of, fleet, zone) = (stored.id, stored.of, stored.fleet, stored.zone)
-        units = stored.units == "us" ? .us : .metric
-        (mailTo, isFiled) = (stored.mailTo, stored.isFiled)
+        self.account = account
+        self.report = report
+        self.length = length
+        self.format = format
+        id = stored.id
+        of = stored.of
+        fleet = stored.fleet
+        zone = stored.zone
+        units = stored.units
+        mailTo = stored.mailTo
+        isFiled = stored.isFiled
     }
 
     /// Of the last complete day, week or month when it falls due.
@@ -37,7 +44,9 @@ struct ReportSchedule {
             let span = ReportSpan(length, of: ZonedDay.date(ofMs: now.fromMs - 1, zone: zone), zone: zone)
         else { return nil }
         var ask = ReportAsk(span: span)
-        (ask.of, ask.fleet, ask.units) = (of, fleet, units)
+        ask.of = of
+        ask.fleet = fleet
+        ask.units = units
         return ask
     }
 }

@@ -26,10 +26,17 @@ package struct ReportSchedulerSettings {
         conninfo: String, pageConninfo: String, rules: TripRules, price: FuelPrice?, queries: ReportQueries,
         address: String, folder: String, graceS: Int64, lookS: Int64, lookDays: Int64, keepDays: Int64
     ) {
-        (self.conninfo, self.pageConninfo) = (conninfo, pageConninfo)
-        (self.rules, self.price, self.queries, self.address) = (rules, price, queries, address)
-        (self.folder, self.graceS, self.lookS) = (folder, graceS, lookS)
-        (self.lookDays, self.keepDays) = (lookDays, keepDays)
+        self.conninfo = conninfo
+        self.pageConninfo = pageConninfo
+        self.rules = rules
+        self.price = price
+        self.queries = queries
+        self.address = address
+        self.folder = folder
+        self.graceS = graceS
+        self.lookS = lookS
+        self.lookDays = lookDays
+        self.keepDays = keepDays
     }
 }
 
@@ -50,7 +57,8 @@ package final class ReportScheduler {
     private var nextPruneMs: Int64 = 0
 
     package init(_ settings: ReportSchedulerSettings, metrics: Metrics, log: Log) {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         self.metrics = ReportMetrics(metrics)
         retry = RetryLoop(
             ReportScheduler.backOffMs, cannot: "schedules of reports cannot be followed; what falls due is caught up",

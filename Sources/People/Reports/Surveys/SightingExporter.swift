@@ -38,7 +38,11 @@ package struct SightingExporter: Sendable {
         _ export: SightingExport, _ format: Format, rows: SightingExport.Rows = .sightings,
         dataset: DarwinCore.Dataset, today: String
     ) {
-        (self.export, self.format, self.rows, self.dataset, self.today) = (export, format, rows, dataset, today)
+        self.export = export
+        self.format = format
+        self.rows = rows
+        self.dataset = dataset
+        self.today = today
     }
 
     /// Returns how many sightings, or walks, were written. All is of one moment of the database. Where the export goes on behind

@@ -70,7 +70,10 @@ package struct CarNow: Sendable {
         _ read: TripRead, _ readings: [CarReading], car: Action.Car, _ units: DriverSettings.Units, _ rules: TripRules,
         _ notMonitored: NotMonitored?
     ) {
-        (self.read, self.units, self.rules, self.notMonitored) = (read, units, rules, notMonitored)
+        self.read = read
+        self.units = units
+        self.rules = rules
+        self.notMonitored = notMonitored
         var mileage = InstantMileage(car: car, rules: rules)
         var (latest, mpg): ([Signal: (Int32, Int64)], Double?) = ([:], nil)
         for reading in readings where reading.ts <= read.trip.endMs {
@@ -79,7 +82,8 @@ package struct CarNow: Sendable {
                 if let value = reading[signal] { latest[signal] = (value, reading.ts) }
             }
         }
-        (self.latest, instantMpg) = (latest, mpg)
+        self.latest = latest
+        instantMpg = mpg
     }
 
     /// Unknown is null, never 0.

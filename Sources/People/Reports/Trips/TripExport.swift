@@ -22,7 +22,9 @@ package struct TripExport: Sendable {
     ///   - readings: of one trip, by time, one a time.
     ///   - gapMs: positions further apart in time are two segments of the track.
     package init(vehicle: String, readings: [CarReading], gapMs: Int64) {
-        (name, self.readings, self.gapMs) = (vehicle, readings, gapMs)
+        name = vehicle
+        self.readings = readings
+        self.gapMs = gapMs
     }
 
     /// The trip that a time lies in; nil: none.

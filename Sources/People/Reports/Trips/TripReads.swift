@@ -43,10 +43,12 @@ package struct TripRead: Sendable {
         var trip = Trip(
             startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
             totals: try TotalsColumns.totals(row))
-        (trip.isFromBefore, trip.goesOn) = (try row.bool("from_before")!, try row.bool("goes_on")!)
+        trip.isFromBefore = try row.bool("from_before")!
+        trip.goesOn = try row.bool("goes_on")!
         self.trip = trip
         revisedMs = try row.timestampMs("revised_at")
-        (tag, driver) = (try row.text("tag"), try row.text("driver"))
+        tag = try row.text("tag")
+        driver = try row.text("driver")
         isDiscarded = try row.timestampMs("discarded_at") != nil
         let own = try row.text("settings").flatMap { try? DriverSettings(text: $0) }
         settings = own

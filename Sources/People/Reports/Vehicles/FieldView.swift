@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Alerts
 internal import Basics
 internal import Codecs
@@ -10,12 +11,28 @@ package struct FieldView: Sendable {
     /// More do not fit beside a machine.
     private static let alertsMax: Int64 = 5
 
+    /// How something stands by its rules; the raw value is in the document and a class of the page.
+    package enum Standing: String, Sendable {
+        case critical, warning
+        case dueSoon = "due_soon"
+        case ok
+        /// Nothing judges it.
+        case unjudged = "none"
+
+        init(_ open: OpenAlert) {
+            switch (open.alert.state, open.alert.severity) {
+            case (.dueSoon, _): self = .dueSoon
+            case (_, .critical): self = .critical
+            case (_, .warning): self = .warning
+            }
+        }
+    }
+
     package struct Value: Sendable {
         package let name: String
         /// In the reader's units: `86.5 °C`.
         package let text: String
-        /// `critical`, `warning`, `due_soon`, `ok`, or `none` where nothing judges it.
-        package let state: String
+        package let state: Standing
         fileprivate let stored: FieldValue
         fileprivate let unit: String?
     }
@@ -29,26 +46,26 @@ package struct FieldView: Sendable {
     package let alerts: [OpenAlert]
     package let values: [Value]
 
-    /// The worst open state: `critical`, `warning`, `due_soon` or `ok`; `none` where nothing judges it.
-    package var state: String { alerts.first.map(FieldView.state) ?? (notMonitored == nil ? "ok" : "none") }
-
-    private static func state(_ open: OpenAlert) -> String {
-        open.alert.state == "due_soon" ? "due_soon" : open.alert.severity
-    }
+    /// Of the worst that is open.
+    package var state: Standing { alerts.first.map(Standing.init) ?? (notMonitored == nil ? .ok : .unjudged) }
 
     init(
         vehicle: String, name: String?, model: String?, isDisabled: Bool, lastMs: Int64?,
         notMonitored: NotMonitored?, open: [OpenAlert],
         latest: [MachineView.Value], judged: Set<String>, show: (MachineView.Value) -> String
     ) {
-        (self.vehicle, self.name, self.model) = (vehicle, name, model)
-        (self.isDisabled, self.lastMs, self.notMonitored) = (isDisabled, lastMs, notMonitored)
+        self.vehicle = vehicle
+        self.name = name
+        self.model = model
+        self.isDisabled = isDisabled
+        self.lastMs = lastMs
+        self.notMonitored = notMonitored
         alerts = Array(open.prefix(Int(FieldView.alertsMax)))
         values = latest.map { value in
             let alert = open.first { $0.alert.parameter == value.name }
             return Value(
                 name: value.name, text: show(value),
-                state: alert.map(FieldView.state) ?? (judged.contains(value.name) ? "ok" : "none"), stored: value.value,
+                state: alert.map(Standing.init) ?? (judged.contains(value.name) ? .ok : .unjudged), stored: value.value,
                 unit: value.unit)
         }
     }
@@ -57,7 +74,7 @@ package struct FieldView: Sendable {
         let known: [JSONValue.Field] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
             ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
-            ("state", .text(state)),
+            ("state", .text(state.rawValue)),
             ("alerts", .list(alerts.map(\.json))),
             (
                 "parameters",
@@ -66,7 +83,7 @@ package struct FieldView: Sendable {
                         .object([
                             ("name", .text(value.name)), ("value", QueryOutput.json(value.stored)),
                             ("unit", .optional(value.unit)), ("shown", .text(value.text)),
-                            ("state", .text(value.state)),
+                            ("state", .text(value.state.rawValue)),
                         ])
                     })
             ),
@@ -84,7 +101,7 @@ extension MachineView {
             vehicle: vehicle, name: name, model: model, isDisabled: isDisabled, lastMs: lastMs,
             notMonitored: notMonitored,
             open: try OpenAlert.read(
-                ofKind: "machine", vehicle, role: role, limit: 100, queries, on: connection),
+                ofKind: .machine, vehicle, role: role, limit: 100, queries, on: connection),
             latest: try latest(queries, on: connection),
             judged: Set(thresholds.filter { $0.judged != nil }.map(\.name)),
             show: show)

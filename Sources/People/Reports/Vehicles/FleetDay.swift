@@ -168,7 +168,7 @@ struct FleetDay: ReportOutput {
 
     private var unmonitoredRows: Table {
         var table = Table(FleetDay.unmonitoredColumns)
-        table.rows = unmonitored.map { [$0.kind, $0.vehicle, $0.reason.rawValue, $0.reason.why] }
+        table.rows = unmonitored.map { [$0.kind.rawValue, $0.vehicle, $0.reason.rawValue, $0.reason.why] }
         return table
     }
 
@@ -266,7 +266,7 @@ struct FleetDay: ReportOutput {
             rows: alerts.map { alert in
                 [
                     alert.vehicle, alert.model, alert.parameter,
-                    alert.severity, alert.state, alert.rule,
+                    alert.severity.rawValue, alert.state.rawValue, alert.rule,
                     day.minute(alert.openedMs), alert.resolvedMs.map(day.minute), alert.worstValue, alert.advice,
                 ]
             },
@@ -278,7 +278,7 @@ struct FleetDay: ReportOutput {
     private var unmonitoredTable: ReportTable {
         ReportTable(
             caption: "Not monitored now", headers: [.word("Vehicle"), .text("Kind"), .prose("Why")],
-            rows: unmonitored.map { [$0.vehicle, $0.kind, $0.reason.why] }, empty: "")
+            rows: unmonitored.map { [$0.vehicle, $0.kind.rawValue, $0.reason.why] }, empty: "")
     }
 
     private func line(_ trip: TripRead, _ readings: [CarReading], gapMs: Int64) -> SpeedLine {

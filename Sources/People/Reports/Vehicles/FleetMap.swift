@@ -10,7 +10,8 @@ package struct FleetMap: Sendable {
     private static let groupsMax: Int64 = 200
 
     package struct Vehicle: Sendable {
-        package let kind, vehicle: String
+        package let kind: VehicleKind
+        package let vehicle: String
         package let name, model: String?
         package let groups: [String]
         package let state: VehicleState
@@ -21,8 +22,8 @@ package struct FleetMap: Sendable {
         /// Of a car on a trip.
         package let speedMilliKmh: Int32?
         package let openAlerts: Int
-        /// Of the worst open alert; nil: none is open.
-        package let severity: String?
+        /// Of the worst one; nil: none is open.
+        package let severity: Episode.Severity?
         /// Nil: something judges it.
         package let notMonitored: NotMonitored?
     }
@@ -51,12 +52,16 @@ package struct FleetMap: Sendable {
 
 extension FleetMap.Vehicle {
     fileprivate init(_ row: Row, tripGapMs: Int64, nowMs: Int64) throws {
-        (kind, vehicle) = (try row.text("kind")!, try row.text("vehicle")!)
-        (name, model) = (try row.text("name"), try row.text("model"))
+        kind = try row.word("kind")!
+        vehicle = try row.text("vehicle")!
+        name = try row.text("name")
+        model = try row.text("model")
         groups = try row.textArray("tags")!.compactMap { $0 }
-        (openAlerts, severity) = (try row.int("open_alerts")!, try row.text("worst_severity"))
+        openAlerts = try row.int("open_alerts")!
+        severity = try row.word("worst_severity")
         notMonitored = try NotMonitored(row)
-        if kind == "car" {
+        switch kind {
+        case .car:
             let readings = try FleetMap.Vehicle.readings(row)
             let lastMs = try row.timestampMs("end_at")
             let speed = readings.last { $0[.speed] != nil }?[.speed]
@@ -65,15 +70,17 @@ extension FleetMap.Vehicle {
                 tripGapMs: try row.int("trip_gap_ms").map { Int64($0) } ?? tripGapMs, nowMs: nowMs)
             self.lastMs = lastMs
             let placed = readings.last { Position($0) != nil }
-            (position, positionMs) = (placed.flatMap(Position.init), placed?.ts)
+            position = placed.flatMap(Position.init)
+            positionMs = placed?.ts
             speedMilliKmh = state == .moving || state == .idling ? speed : nil
-        } else {
+        case .machine:
             let places = try FleetMap.Vehicle.places(row)
             lastMs = try row.timestampMs("read_at")
             state = .ofMachine(
                 lastMs: lastMs, isRunning: try row.bool("is_reporting") ?? false,
                 isAway: try row.bool("contact") == false, places: places, nowMs: nowMs)
-            (position, positionMs) = (places.first?.position, places.first?.ms)
+            position = places.first?.position
+            positionMs = places.first?.ms
             speedMilliKmh = nil
         }
     }

@@ -16,7 +16,8 @@ struct FleetTotals {
     private let costs: (sum: Double, currency: String)?
 
     init(_ trips: [TripFigures], vehicles: Int) {
-        (self.trips, self.vehicles) = (trips.count, vehicles)
+        self.trips = trips.count
+        self.vehicles = vehicles
         sum = trips.reduce(DriveTotals()) { $0 + $1.trip.totals }
         let fuelled = trips.filter { $0.litres != nil }
         let currencies = Set(fuelled.map { $0.price?.currency })

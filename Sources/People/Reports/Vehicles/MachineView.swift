@@ -28,11 +28,14 @@ package struct MachineView {
         _ id: VehicleID, role: Audience, _ queries: ReportQueries, on connection: Connection
     ) throws {
         guard let row = try connection.query(queries["machine"], [.text(id.text)]).first else { return nil }
-        (vehicle, self.role) = (id.text, role)
+        vehicle = id.text
+        self.role = role
         let model = try row.text("model")
-        (name, self.model) = (try row.text("name"), model)
+        name = try row.text("name")
+        self.model = model
         tags = try row.textArray("tags")!.compactMap { $0 }
-        (isDisabled, lastMs) = (try row.bool("is_disabled")!, try row.timestampMs("last_reading_at"))
+        isDisabled = try row.bool("is_disabled")!
+        lastMs = try row.timestampMs("last_reading_at")
         notMonitored = try NotMonitored(row)
         let rules = try row.text("rules").map(RuleSet.init(text:))
         let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
@@ -43,7 +46,7 @@ package struct MachineView {
     /// The small document for a field view: what is wrong, the worst first, and the latest reading.
     package func document(_ queries: ReportQueries, on connection: Connection) throws -> String {
         let alerts = try OpenAlert.read(
-            ofKind: "machine", vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
+            ofKind: .machine, vehicle, role: role, limit: MachineView.alertsMax, queries, on: connection)
         let latest = try rows(before: UTC.plausible.upperBound, limit: 1, queries, connection).first
         let parameters = try latest.map { row in
             let readAt = UTC.text(try row.timestampMs("read_at")!)
@@ -188,19 +191,22 @@ struct ReadingColumn {
     private let field: ThresholdField
 
     private init(_ name: String, _ shownName: String, _ unit: String?, _ field: ThresholdField) {
-        (self.name, self.shownName, self.unit, self.field) = (name, shownName, unit, field)
+        self.name = name
+        self.shownName = shownName
+        self.unit = unit
+        self.field = field
     }
+
+    /// Times that are for whoever sees what they are the times of.
+    private static let judgedWith: [MachineParameter: MachineParameter] = [
+        .gpsFixTime: .gpsAvailable, .lastReprogrammingTime: .lastReprogrammingStatus,
+    ]
 
     static let table: [ReadingColumn] =
         // Parameters that the machine itself reports.
         MachineStore.parameters.filter { $0.parameter != .contact }.map { parameter, column in
             let row = parameter.row
-            let field: ThresholdField =
-                switch parameter {
-                case .gpsFixTime: .parameter(.gpsAvailable)
-                case .lastReprogrammingTime: .parameter(.lastReprogrammingStatus)
-                default: .parameter(parameter)
-                }
+            let field = ThresholdField.parameter(judgedWith[parameter] ?? parameter)
             return ReadingColumn(column, row.name, row.unit.isEmpty ? nil : row.unit, field)
         } + [
             ReadingColumn("latitude_deg", "Latitude", "°", .parameter(.gpsAvailable)),

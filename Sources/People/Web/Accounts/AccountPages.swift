@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Crypto
 internal import Fleet
 internal import HTTPServer
@@ -15,9 +16,12 @@ enum AccountPages {
             FormPage.form(
                 "/login",
                 [
-                    .hidden("next", next), .input("mail", "Mail address", "email", mail, "username"),
-                    .input("password", "Password", "password", "", "current-password"),
-                    .check("keep", "Stay logged in on this device"),
+                    .hidden(name: "next", value: next),
+                    .input(name: "mail", label: "Mail address", type: "email", value: mail, autocomplete: "username"),
+                    .input(
+                        name: "password", label: "Password", type: "password", value: "",
+                        autocomplete: "current-password"),
+                    .check(name: "keep", label: "Stay logged in on this device"),
                 ], "Log in")
                 + (provider.map { there -> HTML in
                     let way = next.isEmpty ? "/oidc/start" : "/oidc/start?next=" + Address.escaped(next)
@@ -38,11 +42,12 @@ enum AccountPages {
             FormPage.form(
                 "/register",
                 [
-                    .input("mail", "Mail address", "email", mail, "username"),
-                    .optional("first_name", "First name", firstName, "given-name"),
-                    .optional("last_name", "Last name", lastName, "family-name"),
-                    .newPassword("password", "Password, at least \(Password.length.lowerBound) characters"),
-                    .newPassword("again", "The password again"),
+                    .input(name: "mail", label: "Mail address", type: "email", value: mail, autocomplete: "username"),
+                    .optional(name: "first_name", label: "First name", value: firstName, autocomplete: "given-name"),
+                    .optional(name: "last_name", label: "Last name", value: lastName, autocomplete: "family-name"),
+                    .newPassword(
+                        name: "password", label: "Password, at least \(Password.length.lowerBound) characters"),
+                    .newPassword(name: "again", label: "The password again"),
                 ], "Make the account") + "<p><a href=\"/login\">Log in instead</a></p>")
     }
 
@@ -50,7 +55,8 @@ enum AccountPages {
         FormPage.page(
             "Forgotten password", notice,
             FormPage.form(
-                "/forgot", [.input("mail", "Mail address", "email", mail, "username")],
+                "/forgot",
+                [.input(name: "mail", label: "Mail address", type: "email", value: mail, autocomplete: "username")],
                 "Mail me a link for a new password") + "<p><a href=\"/login\">Log in instead</a></p>")
     }
 
@@ -60,8 +66,10 @@ enum AccountPages {
             FormPage.form(
                 "/confirm",
                 [
-                    .hidden("link", link),
-                    .input("password", "The password that you chose", "password", "", "current-password"),
+                    .hidden(name: "link", value: link),
+                    .input(
+                        name: "password", label: "The password that you chose", type: "password", value: "",
+                        autocomplete: "current-password"),
                 ], "Confirm and log in"))
     }
 
@@ -70,11 +78,17 @@ enum AccountPages {
             "Choose a password", notice,
             FormPage.form(
                 "/password",
-                [.hidden("link", link)]
-                    + (asksMail ? [.input("mail", "Your mail address, to log in with", "email", mail, "username")] : [])
+                [.hidden(name: "link", value: link)]
+                    + (asksMail
+                        ? [
+                            .input(
+                                name: "mail", label: "Your mail address, to log in with", type: "email", value: mail,
+                                autocomplete: "username")
+                        ] : [])
                     + [
-                        .newPassword("password", "Password, at least \(Password.length.lowerBound) characters"),
-                        .newPassword("again", "The password again"),
+                        .newPassword(
+                            name: "password", label: "Password, at least \(Password.length.lowerBound) characters"),
+                        .newPassword(name: "again", label: "The password again"),
                     ], "Save the password"))
     }
 
@@ -129,30 +143,45 @@ enum AccountPages {
                 <form method="post" action="/logout">\(FormPage.hidden(FormGuard.field, mark))<button>Log out</button></form>
                 <h2>About you</h2>
                 """
-                + FormPage.form(
-                    "/account",
-                    [
-                        .hidden(FormGuard.field, mark),
-                        .optional("first_name", "First name", holder.firstName, "given-name"),
-                        .optional("last_name", "Last name", holder.lastName, "family-name"),
-                        .choice(
-                            "units", "Units", [("metric", "metric: km, L, °C"), ("us", "US: mi, gal, °F")],
-                            holder.units),
-                        .input("zone", "Time zone, like Europe/Berlin", "text", holder.zone, "off"),
-                    ], "Save")
-                + "<h2>Password</h2>"
-                + FormPage.form(
-                    "/account/password",
-                    [
-                        .hidden(FormGuard.field, mark),
-                        .input("old", "Password as it is", "password", "", "current-password"),
-                        .newPassword("password", "New one, at least \(Password.length.lowerBound) characters"),
-                        .newPassword("again", "The new one again"),
-                    ], "Change it and log out everywhere else")
+                + profile(holder, mark) + "<h2>Password</h2>" + newPassword(mark)
                 + HTML.table(
                     caption: "Where you are logged in",
                     headers: [.word("Browser"), .word("Since (UTC)"), .word("Last used (UTC)"), .word("End")],
                     rows: rows,
                     empty: "Nowhere.") + more)
+    }
+
+    private static func profile(_ holder: AccountHolder, _ mark: String) -> HTML {
+        FormPage.form(
+            "/account",
+            [
+                .hidden(name: FormGuard.field, value: mark),
+                .optional(
+                    name: "first_name", label: "First name", value: holder.firstName, autocomplete: "given-name"
+                ),
+                .optional(
+                    name: "last_name", label: "Last name", value: holder.lastName, autocomplete: "family-name"),
+                .choice(
+                    name: "units", label: "Units",
+                    of: [("metric", "metric: km, L, °C"), ("us", "US: mi, gal, °F")],
+                    chosen: holder.units.rawValue),
+                .input(
+                    name: "zone", label: "Time zone, like Europe/Berlin", type: "text", value: holder.zone,
+                    autocomplete: "off"),
+            ], "Save")
+    }
+
+    private static func newPassword(_ mark: String) -> HTML {
+        FormPage.form(
+            "/account/password",
+            [
+                .hidden(name: FormGuard.field, value: mark),
+                .input(
+                    name: "old", label: "Password as it is", type: "password", value: "",
+                    autocomplete: "current-password"),
+                .newPassword(
+                    name: "password", label: "New one, at least \(Password.length.lowerBound) characters"),
+                .newPassword(name: "again", label: "The new one again"),
+            ], "Change it and log out everywhere else")
     }
 }

@@ -45,8 +45,12 @@ package final class AccountSite: Sendable {
     ) {
         lender = ConnectionLender(conninfo: conninfo)
         data = OwnDataDesk(conninfo: conninfo, log: log)
-        (self.codeKey, self.secondFactor, self.assets) = (codeKey, secondFactor, assets)
-        (cookie, self.post, self.log) = (SessionCookie(isSecure: isSecure), post, log)
+        self.codeKey = codeKey
+        self.secondFactor = secondFactor
+        self.assets = assets
+        cookie = SessionCookie(isSecure: isSecure)
+        self.post = post
+        self.log = log
         deviceMark = DeviceCookie(isSecure: isSecure)
         self.provider = provider
     }

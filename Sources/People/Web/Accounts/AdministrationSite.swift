@@ -73,10 +73,10 @@ package struct AdministrationSite: Sendable {
         let name = (fields["name"] ?? "").isEmpty ? fleet : fields["name"]!
         guard name.utf8.count <= 200 else { return try again("A fleet's name has at most 200 bytes.") }
         var vehicles: [String] = []
-        for kind in ["machine", "car"] {
-            for vehicle in AdministrationSite.words(fields[kind + "s"]) {
+        for kind in VehicleKind.allCases {
+            for vehicle in AdministrationSite.words(fields[kind.rawValue + "s"]) {
                 guard VehicleID.isValid(vehicle.utf8) else { return try again("`\(vehicle)` is no vehicle's id.") }
-                vehicles.append("\(kind) \(vehicle)")
+                vehicles.append("\(kind.rawValue) \(vehicle)")
             }
         }
         let members = AdministrationSite.words(fields["members"])
@@ -134,19 +134,29 @@ private enum AdministrationPage {
 
     private static func account(_ row: AdministrationStore.AccountRow, _ mark: String) -> HTML {
         let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
-        // Erasing takes the roles, too; an account added without a mail address gets one with its first password.
-        let isErased = row.mail == nil && row.roles.isEmpty && row.state == "disabled"
+        // Erasing takes the roles, too; who was added without a mail address says it with the first password.
+        let isErased = row.mail == nil && row.roles.isEmpty && row.state == .disabled
         return fold(
             "\(row.account): \(row.mail ?? (isErased ? "erased" : "no mail address yet"))\(row.name.isEmpty ? "" : ", \(row.name)"). "
-                + "\(roles.isEmpty ? "No roles" : roles) (\(row.state))",
+                + "\(roles.isEmpty ? "No roles" : roles) (\(row.state.rawValue))",
             FormPage.form(
                 "/administration/account",
                 [
-                    .hidden(FormGuard.field, mark), .hidden("account", row.account),
+                    .hidden(name: FormGuard.field, value: mark), .hidden(name: "account", value: row.account),
                     .boxes(
-                        "role", "Roles", Role.allCases.map { ($0.rawValue, $0.name) }, Set(row.roles.map(\.rawValue))),
-                    .boxes("enabled", "Log-in", [("1", "may log in")], row.state == "disabled" ? [] : ["1"]),
-                ] + (isErased ? [] : [.optional("erase", "Erase for good: write the account's id", "", "off")]),
+                        name: "role", label: "Roles", of: Role.allCases.map { ($0.rawValue, $0.name) },
+                        chosen: Set(row.roles.map(\.rawValue))),
+                    .boxes(
+                        name: "enabled", label: "Log-in", of: [("1", "may log in")],
+                        chosen: row.state == .disabled ? [] : ["1"]),
+                ]
+                    + (isErased
+                        ? []
+                        : [
+                            .optional(
+                                name: "erase", label: "Erase for good: write the account's id", value: "",
+                                autocomplete: "off")
+                        ]),
                 "Save \(row.account)", id: row.account))
     }
 
@@ -159,20 +169,26 @@ private enum AdministrationPage {
     }
 
     private static func fields(_ row: AdministrationStore.FleetRow?, _ mark: String) -> HTML {
-        func vehicles(_ kind: String) -> String {
-            (row?.vehicles ?? []).filter { $0.hasPrefix(kind + " ") }.map { String($0.dropFirst(kind.count + 1)) }
+        func vehicles(_ kind: VehicleKind) -> String {
+            let head = kind.rawValue + " "
+            return (row?.vehicles ?? []).filter { $0.hasPrefix(head) }.map { String($0.dropFirst(head.count)) }
                 .joined(separator: "\n")
         }
         return FormPage.form(
             "/administration/fleet",
             [
-                .hidden(FormGuard.field, mark),
-                row.map { .hidden("fleet", $0.fleet) } ?? .input("fleet", "Id", "text", "", "off"),
-                .optional("name", "Name", row?.name ?? "", "off"),
-                .optional("part_of", "Part of the fleet (its id; may be empty)", row?.partOf ?? "", "off"),
-                .lines("machines", "Machines, by their ids", vehicles("machine")),
-                .lines("cars", "Cars, by their ids", vehicles("car")),
-                .lines("members", "People, by their accounts", (row?.members ?? []).joined(separator: "\n")),
+                .hidden(name: FormGuard.field, value: mark),
+                row.map { .hidden(name: "fleet", value: $0.fleet) }
+                    ?? .input(name: "fleet", label: "Id", type: "text", value: "", autocomplete: "off"),
+                .optional(name: "name", label: "Name", value: row?.name ?? "", autocomplete: "off"),
+                .optional(
+                    name: "part_of", label: "Part of the fleet (its id; may be empty)", value: row?.partOf ?? "",
+                    autocomplete: "off"),
+                .lines(name: "machines", label: "Machines, by their ids", value: vehicles(.machine)),
+                .lines(name: "cars", label: "Cars, by their ids", value: vehicles(.car)),
+                .lines(
+                    name: "members", label: "People, by their accounts",
+                    value: (row?.members ?? []).joined(separator: "\n")),
             ], row.map { "Save \($0.fleet)" } ?? "Make the fleet", id: "fleet-" + (row?.fleet ?? ""))
     }
 

@@ -61,7 +61,7 @@ enum AppPasswordPages {
 
                 """
                 + FormPage.form(
-                    "/account/data", [.hidden(FormGuard.field, mark)], "Export my data", id: "data")
+                    "/account/data", [.hidden(name: FormGuard.field, value: mark)], "Export my data", id: "data")
     }
 
     private static func list(_ tokens: [OwnTokens.Entry], _ mark: String) -> HTML {
@@ -88,8 +88,9 @@ enum AppPasswordPages {
         return FormPage.form(
             "/account/app-passwords",
             [
-                .hidden(FormGuard.field, mark), .input("name", "Which app, on which device", "text", "", "off"),
-                .boxes("scope", "What it may", scopes.map { ($0.rawValue, about($0)) }, []),
+                .hidden(name: FormGuard.field, value: mark),
+                .input(name: "name", label: "Which app, on which device", type: "text", value: "", autocomplete: "off"),
+                .boxes(name: "scope", label: "What it may", of: scopes.map { ($0.rawValue, about($0)) }, chosen: []),
             ], "Make an app password", id: "app")
     }
 

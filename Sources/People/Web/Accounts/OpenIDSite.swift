@@ -15,7 +15,8 @@ package struct OpenIDSite: Sendable {
 
     /// - Parameter address: as people reach the pages; the provider has to know `<address>/oidc/back`.
     package init(_ provider: OpenIDProvider, accounts: AccountSite, address: String) {
-        (self.provider, self.accounts) = (provider, accounts)
+        self.provider = provider
+        self.accounts = accounts
         back = (address.hasSuffix("/") ? String(address.dropLast()) : address) + "/oidc/back"
         attempts = AttemptCookie(isSecure: accounts.cookie.isSecure)
     }

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Crypto
 internal import ExternalServices
 internal import Fleet
@@ -28,7 +29,7 @@ extension AccountSite {
             return try account(
                 session, holder, .fault("A name has at most 200 bytes and no line ends."), connection, status: 422)
         }
-        guard let units = fields["units"], ["metric", "us"].contains(units) else {
+        guard let units = DriverSettings.Units(rawValue: fields["units"] ?? "") else {
             return try account(session, holder, .fault("Units are metric or us."), connection, status: 422)
         }
         guard let zone = fields["zone"], TimeZoneName(zone) != nil else {

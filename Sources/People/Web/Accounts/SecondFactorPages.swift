@@ -5,13 +5,15 @@ internal import Storage
 /// The pages of second factors, as HTML.
 enum SecondFactorPages {
     private static let code = FormPage.Field.input(
-        "code", "Code that your phone shows now, or a recovery code", "text", "", "one-time-code")
+        name: "code", label: "Code that your phone shows now, or a recovery code", type: "text", value: "",
+        autocomplete: "one-time-code")
 
     static func code(next: String, isKept: Bool, notice: FormPage.Notice? = nil) -> HTML {
         FormPage.page(
             "The code", notice,
             FormPage.form(
-                "/login/code", [.hidden("next", next), .hidden("keep", isKept ? "1" : ""), code], "Go on")
+                "/login/code",
+                [.hidden(name: "next", value: next), .hidden(name: "keep", value: isKept ? "1" : ""), code], "Go on")
                 + "<p>Phone lost? A recovery code lets you in once. Without one, ask who runs Drover.</p>\n<p><a href=\"/login\">Log in as somebody else</a></p>"
         )
     }
@@ -20,9 +22,13 @@ enum SecondFactorPages {
         _ holder: AccountHolder, _ state: SecondFactorStore.State, isAsked: Bool, mark: String,
         notice: FormPage.Notice?
     ) -> HTML {
-        let hidden = FormPage.Field.hidden(FormGuard.field, mark)
+        let hidden = FormPage.Field.hidden(name: FormGuard.field, value: mark)
         let password: [FormPage.Field] =
-            state.hasPassword ? [.input("old", "Your password", "password", "", "current-password")] : []
+            state.hasPassword
+            ? [
+                .input(
+                    name: "old", label: "Your password", type: "password", value: "", autocomplete: "current-password")
+            ] : []
         func form(_ action: String, _ button: String, _ fields: [FormPage.Field]) -> HTML {
             FormPage.form("/account/second-factor/\(action)", [hidden] + password + fields, button, id: action)
         }
@@ -67,8 +73,10 @@ enum SecondFactorPages {
                 + FormPage.form(
                     "/account/second-factor/confirm",
                     [
-                        .hidden(FormGuard.field, mark),
-                        .input("code", "Code that it shows now", "text", "", "one-time-code"),
+                        .hidden(name: FormGuard.field, value: mark),
+                        .input(
+                            name: "code", label: "Code that it shows now", type: "text", value: "",
+                            autocomplete: "one-time-code"),
                     ], "Switch it on and log out everywhere else")
                 + "<p><a href=\"/account/second-factor\">Not now</a></p>",
             head: "\n<script type=\"module\" src=\"\(script)\"></script>")

@@ -33,7 +33,7 @@ enum AlertAction {
     private static func action(
         _ story: AlertStory, _ fields: Fields, _ account: String, _ nowMs: Int64, _ kind: Action.Kind
     ) throws(Fault) -> Action {
-        guard story.alert.kind == "machine", let vehicle = VehicleID(story.vehicle) else {
+        guard story.alert.kind == .machine, let vehicle = VehicleID(story.vehicle) else {
             throw Fault(text: "Alerts of cars are for their drivers: they are set under the driver's settings.")
         }
         // The id is the form's, so that a form that is sent twice says it once.

@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Alerts
 internal import Basics
 internal import Presentation
@@ -37,7 +38,7 @@ struct AlertPage {
         """
     }
 
-    private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != "withdrawn" }
+    private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != .withdrawn }
 
     /// The pending action, not yet in the database.
     private var said: HTML {
@@ -48,18 +49,20 @@ struct AlertPage {
             "<p role=\"status\" class=\"soon\">Your silence is on its way. It shows here as soon as it counts.</p>"
         case .end where story.silencedUntilMs != nil:
             "<p role=\"status\" class=\"soon\">The end of the silence is on its way. If it stays, somebody has silenced more than this parameter of this machine: <code>drover alert silence --help</code> says how that is ended.</p>"
-        default: ""
+        case nil, .acknowledgement, .silence, .end: ""
         }
     }
 
     private var facts: HTML {
         let alert = story.alert
-        let severity = story.state == "due_soon" ? ("soon", "due soon") : (story.severity, story.severity)
-        let state: HTML = "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.replacing("_", with: " "))"
-        let worst: HTML? = alert.shown(alert.worstValue, caller.shownUnits).map {
+        let severity =
+            story.state == .dueSoon ? ("soon", "due soon") : (story.severity.rawValue, story.severity.rawValue)
+        let state: HTML =
+            "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.rawValue.replacing("_", with: " "))"
+        let worst: HTML? = alert.shown(alert.worstValue, caller.units).map {
             "\($0), \(caller.clock.html(alert.worstAtMs))"
         }
-        let recommended = alert.shown(alert.recommended, caller.shownUnits)
+        let recommended = alert.shown(alert.recommended, caller.units)
         let seen: HTML? = story.acknowledgement.map { seen in
             "by \(seen.by), \(caller.clock.html(seen.ms))\(seen.note.map { ": \($0)" })"
         }
@@ -67,14 +70,14 @@ struct AlertPage {
             ("State", "\(state)\(", corrected by late data \(story.revision) times", if: story.revision > 0)"),
             (
                 "Vehicle",
-                "<a href=\"/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind)\">\(story.vehicle)</a>\(", \(story.model)", if: !story.model.isEmpty)"
+                "<a href=\"/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind.rawValue)\">\(story.vehicle)</a>\(", \(story.model)", if: !story.model.isEmpty)"
             ),
             ("Since", caller.clock.html(alert.sinceMs)), ("Opened", caller.clock.html(alert.openedMs)),
             ("Resolved", alert.resolvedMs.map(caller.clock.html)), ("Worst", worst),
             (
                 "Rule",
                 """
-                \(alert.shownRule(caller.shownUnits)), \(story.ruleSource ?? "its rule set is not on record"), \
+                \(alert.shownRule(caller.units)), \(story.ruleSource ?? "its rule set is not on record"), \
                 version \(story.rulesVersion)\(ruleAddress.map { ". <a href=\"\($0)\">Change this rule</a>" })
                 """
             ),
@@ -107,8 +110,8 @@ struct AlertPage {
 
     private func chart(_ series: [MachineView.Series], _ span: Range<Int64>) -> HTML {
         guard let series = series.first(where: { $0.name == story.parameter }) else { return "" }
-        let unit = ShownValue(0, unit: series.unit, in: caller.shownUnits).unit
-        func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.shownUnits).value }
+        let unit = ShownValue(0, unit: series.unit, in: caller.units).unit
+        func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.units).value }
         let chart = LineChart(
             title: "\(series.name), \(unit)",
             points: series.points.map { LineChart.Point(ms: $0.ms, least: shown($0.least), most: shown($0.most)) },
@@ -126,7 +129,7 @@ struct AlertPage {
             rows: story.readings.map { reading in
                 [
                     .text(reading.what), caller.clock.html(reading.readMs),
-                    .text(story.alert.shown(reading.value, caller.shownUnits) ?? reading.value), .text(reading.id),
+                    .text(story.alert.shown(reading.value, caller.units) ?? reading.value), .text(reading.id),
                     reading.offset.map { "\($0)" },
                 ]
             }, empty: "No reading is behind it: silence is.")

@@ -49,13 +49,13 @@ extension FleetSite {
         _ story: AlertStory, _ waiting: AlertPage.Waiting?, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
         let nowMs = Clock.nowMs()
-        let mayAct = story.alert.kind == "machine" && !caller.roles.isDisjoint(with: FleetSite.keepers)
+        let mayAct = story.alert.kind == .machine && !caller.roles.isDisjoint(with: FleetSite.keepers)
         let page = AlertPage(
             story: story, caller: caller, mayAct: mayAct, ruleAddress: try ruleAddress(story, caller, connection),
             waiting: waiting, nowMs: nowMs)
         let span = AlertPage.span(story, nowMs: nowMs)
         var series: [MachineView.Series] = []
-        if story.alert.kind == "machine", let id = VehicleID(story.vehicle),
+        if story.alert.kind == .machine, let id = VehicleID(story.vehicle),
             let view = try MachineView(id, role: caller.audience, queries, on: connection)
         {
             series = try view.series(span, pieceS: AlertPage.pieceS(span), queries, on: connection)
@@ -69,7 +69,7 @@ extension FleetSite {
     private func ruleAddress(
         _ story: AlertStory, _ caller: PageCaller, _ connection: Connection
     ) throws -> String? {
-        guard story.alert.kind == "machine", !caller.roles.isDisjoint(with: ThresholdSite.editors),
+        guard story.alert.kind == .machine, !caller.roles.isDisjoint(with: ThresholdSite.editors),
             let vehicle = VehicleID(story.vehicle), let field = ThresholdField(name: story.parameter)
         else { return nil }
         let isOfModel = !story.isOwnRule && !caller.roles.isDisjoint(with: ThresholdSite.modelEditors)
@@ -84,7 +84,7 @@ extension FleetSite {
                 return .answer(FleetSite.noAlert)
             }
             let nowMs = Clock.nowMs()
-            if story.alert.kind == "machine",
+            if story.alert.kind == .machine,
                 let refusal = try WriteRefusal.ofPage(
                     .alert, isCar: false, vehicle, at: nowMs...nowMs, on: connection)
             {

@@ -46,7 +46,8 @@ struct AlertsPage {
             rows: alerts.map { open in
                 let alert = open.alert
                 let (kind, severity) =
-                    alert.state == "due_soon" ? ("soon", "due soon") : (alert.severity, alert.severity)
+                    alert.state == .dueSoon
+                    ? ("soon", "due soon") : (alert.severity.rawValue, alert.severity.rawValue)
                 let seen: HTML? = open.acknowledgedBy.map {
                     "by \($0), \(caller.clock.html(open.acknowledgedMs!))"
                 }
@@ -54,7 +55,7 @@ struct AlertsPage {
                 return [
                     "<span class=\"\(kind)\">\(severity)</span>",
                     "<a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a>",
-                    .text(alert.shown(alert.worstValue, caller.shownUnits)), .text(alert.shownRule(caller.shownUnits)),
+                    .text(alert.shown(alert.worstValue, caller.units)), .text(alert.shownRule(caller.units)),
                     caller.clock.html(alert.openedMs),
                     [seen ?? "not yet", silenced].compactMap { $0 }.joined(separator: "<br>"), .text(alert.advice),
                 ]

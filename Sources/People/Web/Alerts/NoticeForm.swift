@@ -1,36 +1,43 @@
-internal import Storage
+internal import Alerts
+internal import Notifications
 
 /// The settings of notices as the form has them: as somebody typed them, right or wrong.
 struct NoticeForm {
     struct Fault: Error { let text: String }
 
-    static let channels = ["mail", "push", "webhook"]
-    static let manners = ["at_once", "daily", "never"]
+    static let severities: [Episode.Severity] = [.critical, .warning]
 
-    var manners: [String: String] = [:]
-    var channels: [String: Set<String>] = [:]
+    var manners: [Episode.Severity: String] = [:]
+    var channels: [Episode.Severity: Set<String>] = [:]
     var daily, quietFrom, quietUntil, backlog, repeatHours: String
     var isQuietForCritical, hasMadeMachines, isMailEnded: Bool
 
     init(_ setting: NoticeSetting) {
-        manners = ["critical": setting.critical.manner, "warning": setting.warning.manner]
-        channels = ["critical": setting.critical.channels, "warning": setting.warning.channels]
+        for severity in NoticeForm.severities {
+            manners[severity] = setting.way(severity).manner.rawValue
+            channels[severity] = Set(setting.way(severity).channels.map(\.rawValue))
+        }
         daily = NoticeForm.clock(setting.dailyMinute)
         quietFrom = setting.quiet.map { NoticeForm.clock($0.from) } ?? ""
         quietUntil = setting.quiet.map { NoticeForm.clock($0.until) } ?? ""
-        (backlog, repeatHours) = (setting.backlog, NoticeForm.hours(setting.repeatMin))
+        backlog = setting.backlog.rawValue
+        repeatHours = NoticeForm.hours(setting.repeatMin)
         isQuietForCritical = setting.isQuietForCritical
-        (hasMadeMachines, isMailEnded) = (setting.hasMadeMachines, setting.isMailEnded)
+        hasMadeMachines = setting.hasMadeMachines
+        isMailEnded = setting.isMailEnded
     }
 
     init(_ fields: Fields) {
-        for severity in ["critical", "warning"] {
-            manners[severity] = fields["\(severity)_manner"] ?? ""
-            channels[severity] = Set(fields.all("\(severity)_channel"))
+        for severity in NoticeForm.severities {
+            manners[severity] = fields["\(severity.rawValue)_manner"] ?? ""
+            channels[severity] = Set(fields.all("\(severity.rawValue)_channel"))
         }
         func text(_ name: String) -> String { String((fields[name] ?? "").prefix(20)) }
-        (daily, quietFrom, quietUntil) = (text("daily"), text("quiet_from"), text("quiet_until"))
-        (backlog, repeatHours) = (text("backlog"), text("repeat_h"))
+        daily = text("daily")
+        quietFrom = text("quiet_from")
+        quietUntil = text("quiet_until")
+        backlog = text("backlog")
+        repeatHours = text("repeat_h")
         isQuietForCritical = fields["quiet_critical"] == "1"
         hasMadeMachines = fields["made_machines"] == "1"
         isMailEnded = fields["mail_ended"] == "1"
@@ -38,15 +45,8 @@ struct NoticeForm {
 
     func setting() throws(Fault) -> NoticeSetting {
         var setting = NoticeSetting()
-        func way(_ severity: String) throws(Fault) -> NoticeSetting.Way {
-            let (manner, channels) = (manners[severity] ?? "", channels[severity] ?? [])
-            guard NoticeForm.manners.contains(manner), channels.isSubset(of: NoticeForm.channels) else {
-                throw Fault(text: "\(severity) alerts come at once, daily or never, by mail, push or webhook")
-            }
-            return .init(manner, channels)
-        }
-        setting.critical = try way("critical")
-        setting.warning = try way("warning")
+        setting.critical = try way(.critical)
+        setting.warning = try way(.warning)
         guard let minute = NoticeForm.minute(daily) else {
             throw Fault(text: "the daily message needs a time like 07:00")
         }
@@ -56,9 +56,9 @@ struct NoticeForm {
             else {
                 throw Fault(text: "quiet hours need two different times like 22:00 and 06:00, or none")
             }
-            setting.quiet = (from, until)
+            setting.quiet = .init(from: from, until: until)
         }
-        guard ["as_usual", "daily", "never"].contains(backlog) else {
+        guard let backlog = NoticeBacklog(rawValue: backlog) else {
             throw Fault(text: "backlog is not one of the choices")
         }
         setting.backlog = backlog
@@ -67,8 +67,18 @@ struct NoticeForm {
         else { throw Fault(text: "alerts are told again after 0.25 to 168 hours, or never (0)") }
         setting.repeatMin = Int((hours * 60).rounded())
         setting.isQuietForCritical = isQuietForCritical
-        (setting.hasMadeMachines, setting.isMailEnded) = (hasMadeMachines, isMailEnded)
+        setting.hasMadeMachines = hasMadeMachines
+        setting.isMailEnded = isMailEnded
         return setting
+    }
+
+    private func way(_ severity: Episode.Severity) throws(Fault) -> NoticeSetting.Way {
+        let typed = channels[severity] ?? []
+        let channels = typed.compactMap { NoticeChannel(rawValue: $0) }
+        guard let manner = NoticeManner(rawValue: manners[severity] ?? ""), channels.count == typed.count else {
+            throw Fault(text: "\(severity.rawValue) alerts come at once, daily or never, by mail, push or webhook")
+        }
+        return .init(manner, Set(channels))
     }
 
     private static func clock(_ minute: Int) -> String {

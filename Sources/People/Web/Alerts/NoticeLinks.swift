@@ -57,7 +57,10 @@ extension NoticeSite {
                 "<p>As \(account) you acknowledge:</p><ul>\(list.joined())</ul>"
                     + FormPage.form(
                         "/notices/acknowledge",
-                        [.hidden("link", link.text), .optional("note", "Note for colleagues", "", "off")], "Acknowledge"
+                        [
+                            .hidden(name: "link", value: link.text),
+                            .optional(name: "note", label: "Note for colleagues", value: "", autocomplete: "off"),
+                        ], "Acknowledge"
                     )))
     }
 

@@ -1,6 +1,8 @@
+internal import Alerts
 internal import Clients
 internal import Crypto
 internal import Fleet
+internal import Notifications
 internal import Presentation
 internal import Reports
 internal import Storage
@@ -22,7 +24,7 @@ struct NoticePage {
     /// For operators: messages that do not go out.
     let trouble: NoticeDesk.Trouble?
 
-    private var mark: FormPage.Field { .hidden(FormGuard.field, caller.mark) }
+    private var mark: FormPage.Field { .hidden(name: FormGuard.field, value: caller.mark) }
 
     var html: HTML {
         let isOff: HTML =
@@ -57,17 +59,19 @@ struct NoticePage {
         let manners = [("at_once", "at once"), ("daily", "in one message a day"), ("never", "never")].map {
             (value: $0.0, text: $0.1)
         }
-        func severity(_ name: String, _ label: String) -> [FormPage.Field] {
-            [
-                .choice("\(name)_manner", "\(label) alerts", manners, form.manners[name] ?? "")
+        func fields(_ severity: Episode.Severity, _ label: String) -> [FormPage.Field] {
+            let (name, channels) = (severity.rawValue, form.channels[severity] ?? [])
+            return [
+                .choice(
+                    name: "\(name)_manner", label: "\(label) alerts", of: manners, chosen: form.manners[severity] ?? "")
             ]
                 + (ways.isEmpty
-                    // Chosen or default channels stay for the day when there is a way.
-                    ? (form.channels[name] ?? []).sorted().map { .hidden("\(name)_channel", $0) }
-                    : [.boxes("\(name)_channel", "\(label) alerts by", ways, form.channels[name] ?? [])])
+                    // What was chosen, or is the standard, stays for the day when there is a way.
+                    ? channels.sorted().map { .hidden(name: "\(name)_channel", value: $0) }
+                    : [.boxes(name: "\(name)_channel", label: "\(label) alerts by", of: ways, chosen: channels)])
         }
         func flag(_ name: String, _ legend: String, _ text: String, _ isOn: Bool) -> FormPage.Field {
-            .boxes(name, legend, [(value: "1", text: text)], isOn ? ["1"] : [])
+            .boxes(name: name, label: legend, of: [(value: "1", text: text)], chosen: isOn ? ["1"] : [])
         }
         var flags = [
             flag(
@@ -77,18 +81,22 @@ struct NoticePage {
         if caller.roles.contains(.developer) {
             flags.append(flag("made_machines", "Machines that I made", "tell me of their alerts", form.hasMadeMachines))
         }
-        let fields: [FormPage.Field] =
-            [mark] + severity("critical", "Critical") + severity("warning", "Other")
+        let all: [FormPage.Field] =
+            [mark] + fields(.critical, "Critical") + fields(.warning, "Other")
             + [
-                .optional("daily", "Time of the daily message", form.daily, "off"),
-                .optional("quiet_from", "Quiet from (like 22:00; empty: no quiet hours)", form.quietFrom, "off"),
-                .optional("quiet_until", "Quiet until (like 06:00)", form.quietUntil, "off"),
-                .choice(
-                    "backlog", "Alerts that were over or an hour old when they reached us",
-                    [("daily", "in the daily message"), ("as_usual", "as others"), ("never", "never")], form.backlog),
+                .optional(name: "daily", label: "Time of the daily message", value: form.daily, autocomplete: "off"),
                 .optional(
-                    "repeat_h", "Tell again what nobody has acknowledged, first after hours (0: never)",
-                    form.repeatHours, "off"),
+                    name: "quiet_from", label: "Quiet from (like 22:00; empty: no quiet hours)", value: form.quietFrom,
+                    autocomplete: "off"),
+                .optional(
+                    name: "quiet_until", label: "Quiet until (like 06:00)", value: form.quietUntil, autocomplete: "off"),
+                .choice(
+                    name: "backlog", label: "Alerts that were over or an hour old when they reached us",
+                    of: [("daily", "in the daily message"), ("as_usual", "as others"), ("never", "never")],
+                    chosen: form.backlog),
+                .optional(
+                    name: "repeat_h", label: "Tell again what nobody has acknowledged, first after hours (0: never)",
+                    value: form.repeatHours, autocomplete: "off"),
             ] + flags
         let none: HTML =
             ways.isEmpty
@@ -97,9 +105,9 @@ struct NoticePage {
         return """
             \(none)
             <p>You are told of alerts of your vehicles: as owner, driver or dealer, each of what is for you. Times are those of \
-            \(caller.clock.zone), units \(caller.units): both are on <a href="/account">your account</a>.</p>
+            \(caller.clock.zone), units \(caller.units.rawValue): both are on <a href="/account">your account</a>.</p>
 
-            """ + FormPage.form("/notices", fields, "Save")
+            """ + FormPage.form("/notices", all, "Save")
     }
 
     private var stepsForm: HTML {
@@ -110,9 +118,12 @@ struct NoticePage {
         let fields: [FormPage.Field] = (1...3).flatMap { number -> [FormPage.Field] in
             let step = number <= steps.count ? steps[number - 1] : nil
             return [
-                .choice("colleague-\(number)", "Step \(number): tell", choices, step?.colleague ?? ""),
+                .choice(
+                    name: "colleague-\(number)", label: "Step \(number): tell", of: choices,
+                    chosen: step?.colleague ?? ""),
                 .optional(
-                    "after-\(number)", "Step \(number): after minutes", step.map { "\($0.afterMin)" } ?? "", "off"),
+                    name: "after-\(number)", label: "Step \(number): after minutes",
+                    value: step.map { "\($0.afterMin)" } ?? "", autocomplete: "off"),
             ]
         }
         return
@@ -129,7 +140,13 @@ struct NoticePage {
             "<h2>Webhook</h2>\n<p>Messages as JSON, signed; <code>webhook-id</code> is the same at each try. SMS gateways hang here.</p>\n"
             + (key ?? "")
             + FormPage.form(
-                "/notices/webhook", [mark, .optional("url", "Address (empty: none)", setting.webhookURL ?? "", "off")],
+                "/notices/webhook",
+                [
+                    mark,
+                    .optional(
+                        name: "url", label: "Address (empty: none)", value: setting.webhookURL ?? "",
+                        autocomplete: "off"),
+                ],
                 "Save the webhook", id: "webhook")
     }
 
@@ -163,13 +180,16 @@ struct NoticePage {
             ]
         let rows: [[HTML?]] = told.map { one in
             let state =
-                one.state == "not_told"
-                ? "not told" : one.state == "waiting" ? "waits until \(caller.clock.minute(one.dueMs))" : "told"
+                switch one.state {
+                case .notTold: "not told"
+                case .waiting: "waits until \(caller.clock.minute(one.dueMs))"
+                case .told: "told"
+                }
             let alert: HTML =
                 "<a href=\"/alerts/\(encoded: one.alert)\">\(one.vehicle): \(one.parameter)</a>"
             return (isAll ? [.text(one.account)] : []) + [
-                .text(caller.clock.minute(one.decidedMs)), alert, .text(one.occasion), .text(state),
-                "\(one.reason) (\(one.relation))", .text(one.messages.joined(separator: "; ")),
+                .text(caller.clock.minute(one.decidedMs)), alert, .text(one.occasion.rawValue), .text(state),
+                "\(one.reason) (\(one.relation.rawValue))", .text(one.messages.joined(separator: "; ")),
             ]
         }
         return "<h2>\(isAll ? "What everybody was told" : "What you were told")</h2>\n"

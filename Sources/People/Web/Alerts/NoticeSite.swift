@@ -22,8 +22,11 @@ package struct NoticeSite: Sendable {
         package init(
             hasMail: Bool, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: [UInt8]?, codeKey: CodeKey?
         ) {
-            (self.hasMail, self.webhookHosts, self.pushHosts) = (hasMail, webhookHosts, pushHosts)
-            (self.pushKey, self.codeKey) = (pushKey, codeKey)
+            self.hasMail = hasMail
+            self.webhookHosts = webhookHosts
+            self.pushHosts = pushHosts
+            self.pushKey = pushKey
+            self.codeKey = codeKey
         }
     }
 
@@ -39,8 +42,12 @@ package struct NoticeSite: Sendable {
 
     /// - Parameter conninfo: of a login in drover_api, for links of mails.
     package init(door: Door, conninfo: String, assets: AssetFiles, uploads: UploadSender, ways: Ways, log: Log) {
-        (self.door, self.assets, self.uploads, self.ways) = (door, assets, uploads, ways)
-        (lender, self.log) = (ConnectionLender(conninfo: conninfo), log)
+        self.door = door
+        self.assets = assets
+        self.uploads = uploads
+        self.ways = ways
+        lender = ConnectionLender(conninfo: conninfo)
+        self.log = log
     }
 
     package func add(to router: inout Router) {

@@ -25,8 +25,11 @@ package struct RuleDesk: Sendable {
         tests: @escaping @Sendable () throws -> [(name: String, bytes: Result<[UInt8], RuleTestFault>)],
         publish: @escaping @Sendable (RuleSet) throws -> Void
     ) {
-        (self.folder, self.read, self.load) = (folder, read, load)
-        (self.tests, self.publish) = (tests, publish)
+        self.folder = folder
+        self.read = read
+        self.load = load
+        self.tests = tests
+        self.publish = publish
     }
 
     /// Whose thresholds: a model's, or a machine's own.

@@ -17,10 +17,11 @@ extension ThresholdSite {
 
     /// The files are locked.
     func apply(
-        _ what: String, _ form: ThresholdForm, _ folder: RuleFolder, _ caller: PageCaller, _ request: Request,
+        _ deed: ThresholdForm.Deed, _ form: ThresholdForm, _ folder: RuleFolder, _ caller: PageCaller,
+        _ request: Request,
         _ connection: Connection
     ) throws -> Response {
-        let isRemoval = what == "remove"
+        let isRemoval = deed == .remove
         func again(_ notice: HTML, asksAnyway: Bool = false, status: Int) -> Response {
             shown(
                 "\(form.field.shownName) of \(form.of.title)", caller, form.html(notice, asksAnyway: asksAnyway),
@@ -55,7 +56,7 @@ extension ThresholdSite {
         let files = try desk.tests()
         let tests = RuleTestRun(files, by: rules)
         let isRight = try tests.isRight || tests.isRight(beside: RuleTestRun(files, by: desk.load(folder)))
-        if what == "try" {
+        if deed == .attempt {
             return again(
                 "\(try trial(form, rules, caller, connection))<h2>Rule tests with it</h2>\n\(ThresholdPages.tests(tests))",
                 asksAnyway: !isRight, status: 200)

@@ -27,6 +27,15 @@ struct ThresholdForm {
     var hasModelFile = false
     var isAnyway = false
 
+    /// What a button of the form says.
+    enum Deed: String {
+        case save, remove
+        case attempt = "try"
+
+        /// By the keyboard a form is sent without a button: it is saved.
+        init(named text: String?) { self = text.flatMap { Deed(rawValue: $0) } ?? .save }
+    }
+
     struct Other {
         let vehicle: VehicleID
         let standing: Threshold?
@@ -45,8 +54,14 @@ struct ThresholdForm {
         version: String,
         caller: PageCaller
     ) {
-        (self.of, self.field, self.model, self.standing, self.ofModel) = (of, field, model, standing, ofModel)
-        (self.version, self.caller, basedOn) = (version, caller, version)
+        self.of = of
+        self.field = field
+        self.model = model
+        self.standing = standing
+        self.ofModel = ofModel
+        self.version = version
+        self.caller = caller
+        basedOn = version
         typed = ThresholdForm.texts(standing ?? ofModel, field)
     }
 
@@ -176,7 +191,9 @@ struct ThresholdForm {
                 "test", "Alert when the value is",
                 Threshold.Test.allCases.map { ($0.rawValue, $0 == .shown ? "none: it is only shown" : $0.rawValue) }),
             input(
-                "threshold", "Threshold: strictly \(typed["test"] == "below" ? "below" : "beyond") it an alert opens"),
+                "threshold",
+                "Threshold: strictly \(typed["test"] == Threshold.Test.below.rawValue ? "below" : "beyond") it an alert opens"
+            ),
             input("critical", "Critical beyond"), input("clear", "Resolved when back at"),
             input("unit", "Unit of these values"),
             choice("type", "Kind of value", [("int", "number"), ("bool", "yes (1) or no (0)"), ("string", "text")]),

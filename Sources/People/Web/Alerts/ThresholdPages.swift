@@ -128,7 +128,7 @@ enum ThresholdPages {
             guard let episode else { return nil }
             let worst =
                 episode.worstValue.map {
-                    ", worst \(ShownValue(Double($0) / 1_000, unit: unit, in: caller.shownUnits).text)"
+                    ", worst \(ShownValue(Double($0) / 1_000, unit: unit, in: caller.units).text)"
                 } ?? ""
             let until: HTML = episode.resolvedMs.map { " to \(caller.clock.html($0))" } ?? ", open"
             return

@@ -23,8 +23,11 @@ package struct ThresholdSite: Sendable {
     let log: Log
 
     package init(door: Door, assets: AssetFiles, queries: ReportQueries, desk: RuleDesk, log: Log) {
-        (self.door, self.assets, self.queries) = (door, assets, queries)
-        (self.desk, self.log) = (desk, log)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.desk = desk
+        self.log = log
     }
 
     package func add(to router: inout Router) {
@@ -103,7 +106,7 @@ package struct ThresholdSite: Sendable {
         guard try of.isEdited(on: connection) else { return ThresholdSite.notYours }
         var form = try form(of, field, folder, caller, connection)
         guard form.fill(from: fields) else { return ThresholdSite.notYours }
-        return try apply(fields["do"] ?? "", form, folder, caller, request, connection)
+        return try apply(ThresholdForm.Deed(named: fields["do"]), form, folder, caller, request, connection)
     }
 
     static let unknown = Response.problem(
@@ -127,7 +130,7 @@ package struct ThresholdSite: Sendable {
         case "machines":
             guard let vehicle = VehicleID(name),
                 try connection.query(queries["vehicle_kinds"], [.text(name)]).contains(where: {
-                    try $0.text("kind") == "machine"
+                    try $0.word("kind") == VehicleKind.machine
                 })
             else { return nil }
             return .machine(vehicle)

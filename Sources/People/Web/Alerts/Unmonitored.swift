@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Presentation
 internal import Reports
 
@@ -25,12 +26,12 @@ enum Unmonitored {
 
     private static func count(_ map: FleetMap) -> Int { map.vehicles.count { $0.notMonitored != nil } }
 
-    private static func sentence(_ vehicles: [(kind: String, id: String, name: String?, reason: NotMonitored)])
+    private static func sentence(_ vehicles: [(kind: VehicleKind, id: String, name: String?, reason: NotMonitored)])
         -> HTML
     {
         guard !vehicles.isEmpty else { return "" }
         let named: [HTML] = vehicles.prefix(namedMax).map { kind, id, name, reason in
-            "<a href=\"/vehicles/\(encoded: id)?kind=\(kind)\">\(name ?? id)</a> (\(reason.short))"
+            "<a href=\"/vehicles/\(encoded: id)?kind=\(kind.rawValue)\">\(name ?? id)</a> (\(reason.short))"
         }
         let rest = vehicles.count > namedMax ? " and \(vehicles.count - namedMax) more" : ""
         return "\n<p class=\"not-monitored warning\">Not monitored: \(named.joined(separator: ", "))\(rest).</p>"

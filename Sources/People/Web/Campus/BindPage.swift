@@ -86,18 +86,24 @@ extension CampusPages {
             "<p>This account is not bound to a \(what) of a campus yet. That is done once: your campus has you on its roster with an id and a mail address, a code is mailed there, and you hand it in here.</p>\n"
         if codes.isMailing {
             let hidden: [FormPage.Field] = [
-                .hidden(FormGuard.field, caller.mark), .hidden("role", typed.role.rawValue),
+                .hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "role", value: typed.role.rawValue),
             ]
             let who: [FormPage.Field] = [
-                .input("campus", "Campus, as its dispatcher calls it", "text", typed.campus, "off"),
-                .input("id", "Your id on the roster", "text", typed.id, "off"),
+                .input(
+                    name: "campus", label: "Campus, as its dispatcher calls it", type: "text", value: typed.campus,
+                    autocomplete: "off"),
+                .input(name: "id", label: "Your id on the roster", type: "text", value: typed.id, autocomplete: "off"),
             ]
             body += "<h2>1. Have a code mailed</h2>\n"
             body += FormPage.form("/campus-code", hidden + who, "Mail me a code", id: "ask")
             body += "<h2>2. Hand the code in</h2>\n"
             body += FormPage.form(
                 "/campus-bind",
-                hidden + who + [.input("code", "Code from the mail, eight digits", "text", "", "one-time-code")],
+                hidden + who + [
+                    .input(
+                        name: "code", label: "Code from the mail, eight digits", type: "text", value: "",
+                        autocomplete: "one-time-code")
+                ],
                 "Bind this account", id: "bind")
         } else {
             body += "<p class=\"warning\">\(codes.off) Ask whoever runs it.</p>"

@@ -28,8 +28,13 @@ package struct CampusPages: Sendable {
         _ campuses: CampusSite, codes: CodeDesk, door: Door, assets: AssetFiles, base: BaseMap, queries: ReportQueries,
         routes: RouteDesk?
     ) {
-        (self.campuses, self.codes, self.door, self.assets) = (campuses, codes, door, assets)
-        (self.base, self.queries, self.routes) = (base, queries, routes)
+        self.campuses = campuses
+        self.codes = codes
+        self.door = door
+        self.assets = assets
+        self.base = base
+        self.queries = queries
+        self.routes = routes
     }
 
     package func add(to router: inout Router) {

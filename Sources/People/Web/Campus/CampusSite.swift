@@ -34,8 +34,12 @@ package final class CampusSite: Sendable {
         answerWaitMs: Int64, door: Door, log: Log
     ) {
         self.door = door
-        (self.queries, self.uploads, self.addresses, self.ways) = (queries, uploads, addresses, ways)
-        (self.answerWaitMs, self.log) = (answerWaitMs, log)
+        self.queries = queries
+        self.uploads = uploads
+        self.addresses = addresses
+        self.ways = ways
+        self.answerWaitMs = answerWaitMs
+        self.log = log
         lender = ConnectionLender(conninfo: conninfo, idleMax: 8)
         let signs = Signs(uploads)
         self.signs = signs
@@ -235,7 +239,9 @@ final class Signs: Sendable {
         switch kind {
         case .riderSign(let rider): person = "rider \(rider)"
         case .vehicleSign(let vehicle): person = "vehicle \(vehicle)"
-        default: return
+        case .campus, .profile, .pickup, .cancel, .override, .done, .inService, .outOfService, .breakdown, .end,
+            .handOver, .position, .clock, .surge, .hour, .travel, .decision:
+            return
         }
         let nowMs = Clock.nowMs()
         guard book.isDue("\(campus) \(person)", lastMs: lastMs, nowMs: nowMs) else { return }

@@ -11,15 +11,14 @@ enum CampusText {
     /// As people read a ride's state.
     static func state(_ ride: RideNow) -> String {
         switch ride.state {
-        case "queued": "waiting for a vehicle"
-        case "assigned": "a vehicle is coming"
-        case "on_board": "on board"
-        case "done": "done"
-        case "ended": "ended before you arrived"
-        case "cancelled": "cancelled"
-        case "expired": "given up: no vehicle was free in time"
-        case "refused": "refused"
-        default: ride.state
+        case .queued: "waiting for a vehicle"
+        case .assigned: "a vehicle is coming"
+        case .onBoard: "on board"
+        case .done: "done"
+        case .ended: "ended before you arrived"
+        case .cancelled: "cancelled"
+        case .expired: "given up: no vehicle was free in time"
+        case .refused: "refused"
         }
     }
 
@@ -46,10 +45,10 @@ enum CampusText {
     }
 
     static func distance(_ metres: Double, _ caller: PageCaller) -> String {
-        switch caller.shownUnits {
+        switch caller.units {
         case .us where metres < 161: "\(Int((metres / 0.3048 / 10).rounded()) * 10) ft"
         case .metric where metres < 995: "\(Int((metres / 10).rounded()) * 10) m"
-        default: ShownValue(metres / 1_000, unit: "km", in: caller.shownUnits).text
+        case .us, .metric: ShownValue(metres / 1_000, unit: "km", in: caller.units).text
         }
     }
 

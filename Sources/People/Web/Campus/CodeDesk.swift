@@ -25,7 +25,8 @@ package struct CodeDesk: Sendable {
     ///   - hasMail: there is a mail server, which brings codes.
     package init(_ site: CampusSite, key: CodeKey?, hasMail: Bool) {
         missing = [key == nil ? "people.code_key_file" : nil, hasMail ? nil : "mail.server"].compactMap(\.self)
-        (self.site, self.key) = (site, missing.isEmpty ? key : nil)
+        self.site = site
+        self.key = missing.isEmpty ? key : nil
     }
 
     /// Why there are none. Precondition: something is missing.

@@ -52,7 +52,7 @@ struct DispatchPage {
     }
 
     private var said: String {
-        let queued = view.rides.count { $0.state == "queued" }
+        let queued = view.rides.count { $0.state == .queued }
         let alarmed = view.vehicles.filter(\.isAlarmed).map(\.vehicle)
         let alarm =
             alarmed.isEmpty
@@ -107,7 +107,7 @@ struct DispatchPage {
             let name = ride.map(view.rider) ?? String(stop.dropLast(2))
             return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(name)</li>"
         }
-        let state: HTML = vehicle.state == "leaving" ? "<br><span class=\"soft\">leaving service</span>" : ""
+        let state: HTML = vehicle.state == .leaving ? "<br><span class=\"soft\">leaving service</span>" : ""
         let alarm: HTML =
             vehicle.isAlarmed ? "<br><span class=\"critical\">needs attention: silent with passengers, call</span>" : ""
         let isStale = CampusText.isStale(
@@ -137,7 +137,7 @@ struct DispatchPage {
                 CampusText.isStale($0.seenMs, isSilent: $0.isSilent, view.settings, nowMs: nowMs)
             } ?? false
         let needs: HTML =
-            carrier?.isAlarmed == true && ride.state == "on_board"
+            carrier?.isAlarmed == true && ride.state == .onBoard
             ? "<br><span class=\"critical\">needs attention</span>" : ""
         func time(_ ms: Int64?, isExpected: Bool = true) -> HTML {
             if isStale, isExpected { return "<span class=\"stale\">not known</span>" }
@@ -149,11 +149,11 @@ struct DispatchPage {
         }
         let line = ride.placeInLine.map { ", number \($0) in line" } ?? ""
         return """
-            <tr><th scope="row">\(name)</th><td>\(CampusText.short(ride.state))\(line)\(needs)</td>\
+            <tr><th scope="row">\(name)</th><td>\(CampusText.short(ride.state.rawValue))\(line)\(needs)</td>\
             <td>\(ride.carrier?.vehicle ?? "–")</td>\
-            <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != "on_board"))<br>\
+            <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != .onBoard))<br>\
             \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="n">\(pickup.passengers)</td>\
-            <td class="k">\(time(ride.pickupMs, isExpected: ride.state != "on_board"))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
+            <td class="k">\(time(ride.pickupMs, isExpected: ride.state != .onBoard))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
             """
     }
 

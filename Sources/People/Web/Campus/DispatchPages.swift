@@ -129,7 +129,7 @@ extension CampusPages {
     /// A vehicle's itinerary along roads, `points` as latitude and longitude; null where there is no road to be had.
     private func road(_ campus: String, _ id: String, _ connection: Connection) throws -> Response {
         guard VehicleID.isValid(id.utf8),
-            let vehicle = try RideReads.vehicle(RideReads.Key(campus, id), on: connection), vehicle.state != "out"
+            let vehicle = try RideReads.vehicle(RideReads.Key(campus, id), on: connection), vehicle.state != .out
         else { return CampusSite.notFound }
         let found = try ItineraryStops.read([(campus, vehicle)], on: connection).rides
         let rides = Dictionary(found.map { ($0.key.id, $0.value) }) { first, _ in first }

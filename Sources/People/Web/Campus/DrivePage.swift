@@ -73,7 +73,7 @@ struct DrivePage: Sendable {
         let next = shown(vehicle).first.map { stop in
             "Next: \(stop.isPickup ? "pick up" : "drop off") \(stop.name) (\(stop.ride.pickup.passengers))."
         }
-        let state = vehicle.state == "leaving" ? "You are leaving service: drop those who are on board. " : ""
+        let state = vehicle.state == .leaving ? "You are leaving service: drop those who are on board. " : ""
         let alarm =
             vehicle.isAlarmed
             ? "You were silent with passengers on board: say for each that they are dropped off, or what is wrong, or come into service again. "

@@ -55,7 +55,8 @@ struct PickupOrder: Sendable {
     func pickup(request: String, rider: String) -> RideRecord.Pickup {
         var pickup = RideRecord.Pickup(
             request: request, rider: rider, passengers: passengers, from: from.position!, to: to.position!)
-        (pickup.fromAddress, pickup.toAddress) = (from.address, to.address)
+        pickup.fromAddress = from.address
+        pickup.toAddress = to.address
         pickup.description = description
         return pickup
     }
@@ -79,7 +80,7 @@ struct PickupRules {
     /// Nil: nothing speaks against it.
     func refusal(_ pickup: RideRecord.Pickup) -> Response? {
         if let outstanding {
-            let isOnBoard = outstanding.state == "on_board"
+            let isOnBoard = outstanding.state == .onBoard
             return .problem(
                 409, type: "ride-outstanding",
                 detail: isOnBoard
@@ -87,7 +88,7 @@ struct PickupRules {
                     : "You have asked for another ride already. Cancel it, or wait for it.",
                 more: [
                     "request": JSONValue.text(outstanding.pickup.request).rendered(),
-                    "state": JSONValue.text(outstanding.state).rendered(),
+                    "state": JSONValue.text(outstanding.state.rawValue).rendered(),
                 ])
         }
         if let seatsMax, pickup.passengers > seatsMax {

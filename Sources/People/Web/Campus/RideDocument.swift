@@ -12,7 +12,8 @@ enum RideDocument {
         let pickup = ride.pickup
         return .object(
             [
-                ("request", .text(pickup.request)), ("state", .text(ride.state)), ("reason", .optional(ride.reason)),
+                ("request", .text(pickup.request)), ("state", .text(ride.state.rawValue)),
+                ("reason", .optional(ride.reason)),
                 ("passengers", .integer(Int64(pickup.passengers))), ("description", .optional(pickup.description)),
             ] + place(pickup.from, "from_") + [("from_address", .optional(pickup.fromAddress))]
                 + place(pickup.to, "to_") + [
@@ -38,7 +39,7 @@ enum RideDocument {
     static func vehicle(_ vehicle: VehicleNow) -> JSONValue {
         .object(
             [
-                ("vehicle", .text(vehicle.vehicle)), ("state", .text(vehicle.state)),
+                ("vehicle", .text(vehicle.vehicle)), ("state", .text(vehicle.state.rawValue)),
                 ("driver", .text(vehicle.driverName)),
             ] + place(vehicle.place, "") + [
                 ("seen", .text(UTC.text(vehicle.seenMs))), ("is_silent", .bool(vehicle.isSilent)),

@@ -73,7 +73,8 @@ extension CampusSite {
         let (vehicle, capacity, place): (String, Int64, Position)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
-            (vehicle, capacity) = (try body.id("vehicle"), try body.integer("capacity", 1...100))
+            vehicle = try body.id("vehicle")
+            capacity = try body.integer("capacity", 1...100)
             place = try body.position()
         } catch { return error.response }
         if let refusal = overBudget(caller) { return refusal }
@@ -92,7 +93,7 @@ extension CampusSite {
                 return .problem(
                     409, type: "campus-closed", detail: "This campus is not set up yet. Ask its dispatcher.")
             }
-            if let there, there.state != "out", there.driver != caller.id {
+            if let there, there.state != .out, there.driver != caller.id {
                 return .problem(
                     409, type: "vehicle-taken",
                     detail: "Another driver has this vehicle in service. Ask the dispatcher.")
@@ -149,7 +150,8 @@ extension CampusSite {
         let (place, speed): (Position, Int64?)
         do throws(CampusBody.Fault) {
             let body = try CampusBody(request)
-            (place, speed) = (try body.position(), try body.thousandths("speed_mps", 0...200_000))
+            place = try body.position()
+            speed = try body.thousandths("speed_mps", 0...200_000)
         } catch { return error.response }
         return withVehicle(caller) { vehicle in
             if let refusal = overBudget(caller) { return refusal }
@@ -182,12 +184,14 @@ extension CampusSite {
         }
     }
 
+    private enum Stop: String { case pickup, dropoff }
+
     func done(_ request: Request, _ caller: Caller) -> Response {
         let isPickup: Bool
         do throws(CampusBody.Fault) {
-            let stop = try CampusBody(request).optionalText("stop", bytesMax: 10)
-            guard stop == "pickup" || stop == "dropoff" else { throw CampusBody.Fault("stop", "pickup or dropoff") }
-            isPickup = stop == "pickup"
+            let text = try CampusBody(request).optionalText("stop", bytesMax: 10)
+            guard let stop = Stop(rawValue: text ?? "") else { throw CampusBody.Fault("stop", "pickup or dropoff") }
+            isPickup = stop == .pickup
         } catch { return error.response }
         return withRide(request, caller) { ride, vehicle in
             // Said before: the answer was lost.
@@ -211,36 +215,36 @@ extension CampusSite {
     }
 
     private static func isDone(_ ride: RideNow, _ isPickup: Bool) -> Bool {
-        ride.state == "done" || isPickup && ride.state == "on_board"
+        ride.state == .done || isPickup && ride.state == .onBoard
     }
 
     private static func notDone(_ ride: RideNow, _ vehicle: VehicleNow, _ isPickup: Bool) -> Response {
-        let state: KeyValuePairs = ["state": JSONValue.text(ride.state).rendered()]
+        let state: KeyValuePairs = ["state": JSONValue.text(ride.state.rawValue).rendered()]
         if isPickup, ride.isOutstanding, let reason = ride.reason {
             return .problem(
                 409, type: "no-seats", detail: "The pickup does not count: \(reason).",
                 more: [
-                    "state": JSONValue.text(ride.state).rendered(), "seats": "\(vehicle.capacity)",
+                    "state": JSONValue.text(ride.state.rawValue).rendered(), "seats": "\(vehicle.capacity)",
                     "on_board": "\(vehicle.onBoard)", "passengers": "\(ride.pickup.passengers)",
                 ])
         }
         guard ride.isOutstanding else {
-            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state).", more: state)
+            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state.rawValue).", more: state)
         }
         return .problem(
             409, type: isPickup ? "not-taken" : "not-on-board",
             detail: isPickup
-                ? "The pickup does not count: the ride is \(ride.state) now. Read the itinerary again."
+                ? "The pickup does not count: the ride is \(ride.state.rawValue) now. Read the itinerary again."
                 : "The drop-off does not count: these passengers are not on board. Say the pickup first.", more: state)
     }
 
     func override(_ request: Request, _ caller: Caller) -> Response {
         withRide(request, caller) { ride, vehicle in
-            guard ride.state == "assigned" else {
+            guard ride.state == .assigned else {
                 return .problem(
-                    409, type: ride.state == "on_board" ? "on-board" : "ride-over",
-                    detail: "This ride cannot be refused any more: it is \(ride.state).",
-                    more: ["state": JSONValue.text(ride.state).rendered()])
+                    409, type: ride.state == .onBoard ? "on-board" : "ride-over",
+                    detail: "This ride cannot be refused any more: it is \(ride.state.rawValue).",
+                    more: ["state": JSONValue.text(ride.state.rawValue).rendered()])
             }
             if let refusal = overBudget(caller) { return refusal }
             let id = ride.pickup.request
@@ -253,8 +257,8 @@ extension CampusSite {
                 let isStillMine = now.isOutstanding && now.carrier?.vehicle == vehicle.vehicle
                 guard !isStillMine else {
                     return .problem(
-                        409, type: "not-taken", detail: "This does not count: the ride is \(now.state) now.",
-                        more: ["state": JSONValue.text(now.state).rendered()])
+                        409, type: "not-taken", detail: "This does not count: the ride is \(now.state.rawValue) now.",
+                        more: ["state": JSONValue.text(now.state.rawValue).rendered()])
                 }
                 return .json(
                     JSONValue.object([("request", .text(id)), ("refused", .bool(true))]).rendered(indent: true))

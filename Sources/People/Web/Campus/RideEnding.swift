@@ -67,8 +67,8 @@ extension CampusSite {
             let isDone = !now.isOutstanding || ending == .handOver && now.carrier?.vehicle != vehicle
             guard isDone else {
                 return .problem(
-                    409, type: "not-taken", detail: "This does not count: the ride is \(now.state) now.",
-                    more: ["state": JSONValue.text(now.state).rendered()])
+                    409, type: "not-taken", detail: "This does not count: the ride is \(now.state.rawValue) now.",
+                    more: ["state": JSONValue.text(now.state.rawValue).rendered()])
             }
             return CampusSite.concluded(now, say)
         }
@@ -79,15 +79,16 @@ extension CampusSite {
     private static func concluded(_ ride: RideNow, _ say: RideRecord.Say) -> Response {
         .json(
             JSONValue.object([
-                ("request", .text(ride.pickup.request)), ("state", .text(ride.state)), ("reason", .text(say.text)),
+                ("request", .text(ride.pickup.request)), ("state", .text(ride.state.rawValue)),
+                ("reason", .text(say.text)),
             ]).rendered(indent: true))
     }
 
     /// Nil: it can still be said.
     private static func refusal(_ ending: Ending, _ ride: RideNow) -> Response? {
-        let state: KeyValuePairs = ["state": JSONValue.text(ride.state).rendered()]
+        let state: KeyValuePairs = ["state": JSONValue.text(ride.state.rawValue).rendered()]
         guard ride.isOutstanding else {
-            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state).", more: state)
+            return .problem(409, type: "ride-over", detail: "This ride is over: \(ride.state.rawValue).", more: state)
         }
         guard ending == .end || ride.carrier != nil else {
             return .problem(

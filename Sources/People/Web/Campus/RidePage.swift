@@ -69,7 +69,7 @@ struct RidePage: Sendable {
         let who = ride.isOutstanding ? ride.carrier.map { " \($0.vehicle) with \($0.driverName)" } : nil
         let line = ride.placeInLine.map { ", number \($0) in line" }
         let alarm =
-            ride.isOutstanding && ride.state == "on_board" && ride.carrier?.isAlarmed == true
+            ride.isOutstanding && ride.state == .onBoard && ride.carrier?.isAlarmed == true
             ? ". Nobody has heard of your vehicle for a while: your dispatcher is told, and you can end this ride or ask for another"
             : ""
         let text = lead + CampusText.state(ride) + (who.map { ":" + $0 } ?? "") + (line ?? "")
@@ -85,9 +85,9 @@ struct RidePage: Sendable {
             return ms.map { isOpen ? CampusText.expected($0, caller, nowMs: nowMs) : caller.clock.html($0) }
         }
         let away: HTML? = carrier.map { carrier in
-            let metres = carrier.place.metres(to: ride.state == "on_board" ? pickup.to : pickup.from)
+            let metres = carrier.place.metres(to: ride.state == .onBoard ? pickup.to : pickup.from)
             return
-                "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>\(isStale ? "it was " : "")\(CampusText.distance(metres, caller)) from your \(ride.state == "on_board" ? "destination" : "start")</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
+                "<span \(CampusText.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>\(isStale ? "it was " : "")\(CampusText.distance(metres, caller)) from your \(ride.state == .onBoard ? "destination" : "start")</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
         }
         let pairs: [(String, HTML?)] = [
             (
@@ -98,8 +98,8 @@ struct RidePage: Sendable {
             ),
             ("Vehicle", .text(carrier?.vehicle)), ("It is", away),
             (
-                ride.state == "on_board" || !isOpen ? "Picked up" : "Picks you up",
-                time(ride.pickupMs, isExpected: ride.state != "on_board")
+                ride.state == .onBoard || !isOpen ? "Picked up" : "Picks you up",
+                time(ride.pickupMs, isExpected: ride.state != .onBoard)
             ),
             (isOpen ? "You arrive" : "Dropped off", time(ride.dropoffMs)),
             ("Place in line", ride.placeInLine.map { "\($0)" }),
@@ -110,7 +110,7 @@ struct RidePage: Sendable {
         ]
         let list: HTML = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }.joined()
         let cancel: HTML =
-            isOpen && ride.state != "on_board"
+            isOpen && ride.state != .onBoard
             ? CampusText.button(
                 "/ride/\(Address.escaped(pickup.request))/cancel", "Cancel this ride", caller, id: "cancel",
                 isQuiet: true)
@@ -123,7 +123,7 @@ struct RidePage: Sendable {
         guard let ride, isOutstanding else { return "" }
         return EndingForms.html(
             { "/ride/\(Address.escaped(ride.pickup.request))/\($0.rawValue)" }, of: ride, nil, caller,
-            isOpen: ride.state == "on_board" && ride.carrier?.isAlarmed == true)
+            isOpen: ride.state == .onBoard && ride.carrier?.isAlarmed == true)
     }
 
     private func isStale(_ carrier: RideNow.Carrier) -> Bool {

@@ -42,7 +42,7 @@ struct RideStory {
             for (subject, vehicle) in vehicles {
                 let document = RideDocument.itinerary(vehicle, stops, campus: subject.key.campus)
                 told[subject] = RideStory(
-                    json: document.rendered(), isOver: vehicle.state == "out", signMs: vehicle.signMs)
+                    json: document.rendered(), isOver: vehicle.state == .out, signMs: vehicle.signMs)
             }
         }
         if !campuses.isEmpty {

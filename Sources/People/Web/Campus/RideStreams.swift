@@ -82,7 +82,8 @@ final class RideStreams: Sendable {
             state.isDue = state.isDue || isNews
             let isBeat = nowMs - state.beatMs >= RideStreams.heartbeatMs
             guard isBeat || state.isDue && nowMs - state.lookedMs >= RideStreams.lookMs else { return (nil, false) }
-            (state.isDue, state.lookedMs) = (false, nowMs)
+            state.isDue = false
+            state.lookedMs = nowMs
             if isBeat { state.beatMs = nowMs }
             state.subscribers.removeAll { $0.stream.isEnded }
             return (Set(state.subscribers.map(\.subject)), isBeat)

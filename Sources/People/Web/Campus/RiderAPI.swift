@@ -102,7 +102,7 @@ extension CampusSite {
     func cancel(_ request: Request, _ caller: Caller) -> Response {
         let found = find(request, caller)
         guard let ride = found.ride else { return found.refusal! }
-        guard ride.isOutstanding, ride.state != "on_board" else { return CampusSite.cancelled(ride, caller) }
+        guard ride.isOutstanding, ride.state != .onBoard else { return CampusSite.cancelled(ride, caller) }
         if let refusal = overBudget(caller) { return refusal }
         let id = ride.pickup.request
         let answer = LaterAnswer()
@@ -117,12 +117,13 @@ extension CampusSite {
     }
 
     private static func cancelled(_ ride: RideNow, _ caller: Caller) -> Response {
-        guard ride.state != "cancelled" else { return document(ride, caller) }
+        guard ride.state != .cancelled else { return document(ride, caller) }
         return .problem(
-            409, type: ride.state == "on_board" ? "on-board" : "ride-over",
-            detail: ride.state == "on_board"
-                ? "You are on board: this ride cannot be cancelled any more." : "This ride is over: \(ride.state).",
-            more: ["state": JSONValue.text(ride.state).rendered()])
+            409, type: ride.state == .onBoard ? "on-board" : "ride-over",
+            detail: ride.state == .onBoard
+                ? "You are on board: this ride cannot be cancelled any more."
+                : "This ride is over: \(ride.state.rawValue).",
+            more: ["state": JSONValue.text(ride.state.rawValue).rendered()])
     }
 
     // MARK: A new ride
@@ -140,7 +141,8 @@ extension CampusSite {
                     "Name this request: Idempotency-Key, 1 to \(CampusSite.keyBytesMax) bytes, the same with each repeat."
                 )
             }
-            (order, key) = (try PickupOrder(body), given)
+            order = try PickupOrder(body)
+            key = given
         } catch { return error.response }
         let id = CampusSite.id("r", of: caller, key: key)
         // An address need not be looked up again.
@@ -198,7 +200,7 @@ extension CampusSite {
                 422, type: "key-reused",
                 detail: "With this key you asked for another ride. Give each ride a key of its own.")
         }
-        guard ride.state != "refused" else {
+        guard ride.state != .refused else {
             return .problem(
                 409, type: "refused", detail: "This ride was refused: \(ride.reason ?? "the campus does not take it").",
                 more: ["request": JSONValue.text(ride.pickup.request).rendered()])

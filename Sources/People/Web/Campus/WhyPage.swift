@@ -11,7 +11,14 @@ internal import Storage
 struct WhyPage {
     /// One vehicle that was tried, or one change of what the rider was told.
     struct Option {
-        let outcome: String
+        /// As the query `dispatch_why` words it.
+        enum Outcome: String {
+            case tried
+            case otherTime = "other time"
+            case otherVehicle = "other vehicle"
+        }
+
+        let outcome: Outcome
         let rank: Int?
         let vehicle: String
         /// By name, in seconds of driving.
@@ -62,7 +69,7 @@ struct WhyPage {
             for key in terms.map(\.key) + sums { seconds[key] = try row.double(key) }
             decisions[decisions.count - 1].options.append(
                 Option(
-                    outcome: try row.text("outcome")!, rank: try row.int("rank"),
+                    outcome: try row.word("outcome")!, rank: try row.int("rank"),
                     vehicle: try row.text("vehicle") ?? "–",
                     seconds: seconds, isProven: try row.bool("is_proven"), pickupMs: try row.timestampMs("pickup_at"),
                     legsMeasured: try row.int("legs_measured"), legsEstimated: try row.int("legs_estimated")))
@@ -82,7 +89,7 @@ struct WhyPage {
         return """
             <p><a href="/dispatch?campus=\(encoded: campus)">Dispatch</a></p>
             <h1>Why this vehicle: ride \(pickup.request)</h1>
-            <dl><dt>State</dt><dd>\(CampusText.short(ride.state))\(ride.reason.map { ": \($0)" } ?? "")</dd>
+            <dl><dt>State</dt><dd>\(CampusText.short(ride.state.rawValue))\(ride.reason.map { ": \($0)" } ?? "")</dd>
             <dt>Vehicle</dt><dd>\(ride.carrier.map { "\($0.vehicle), \($0.driverName)" } ?? "none")</dd>
             <dt>Asked for</dt><dd>\(caller.clock.html(ride.requestedMs)), \(pickup.passengers) passengers</dd>
             <dt>From</dt><dd>\(CampusText.place(pickup.fromAddress, pickup.from))</dd>
@@ -97,8 +104,8 @@ struct WhyPage {
     }
 
     private func decision(_ decision: Decided, number: Int) -> HTML {
-        let tried = decision.options.filter { $0.outcome == "tried" }
-        let moved = decision.options.filter { $0.outcome != "tried" }
+        let tried = decision.options.filter { $0.outcome == .tried }
+        let moved = decision.options.filter { $0.outcome != .tried }
         let title =
             "Decision \(number): \(CampusText.short(decision.event)), \(caller.clock.minute(decision.atMs))"
         var html: HTML = "<section>\n"
@@ -110,8 +117,9 @@ struct WhyPage {
             empty: moved.isEmpty ? "No vehicle had room." : "No vehicle was tried for this ride itself.")
         for option in moved {
             let pickup = option.pickupMs.map { ", pickup \(caller.clock.second($0))" } ?? ""
+            let what = option.outcome == .otherVehicle ? "another vehicle" : "another time"
             html +=
-                "<p>The rider was told \(option.outcome == "other vehicle" ? "another vehicle" : "another time"): \(option.vehicle)\(pickup).</p>\n"
+                "<p>The rider was told \(what): \(option.vehicle)\(pickup).</p>\n"
         }
         return html + inputs(decision) + "</section>"
     }

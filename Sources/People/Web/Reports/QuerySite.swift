@@ -35,7 +35,10 @@ package final class QuerySite: Sendable {
     ///   - fleets: ask which fleets there are for who is logged in.
     ///   - patienceS: what a query may take in the database.
     package init(door: Door, assets: AssetFiles, fleets: ReportQueries, queries: [ReadyQuery], patienceS: Int) {
-        (self.door, self.assets, self.fleets, self.patienceS) = (door, assets, fleets, patienceS)
+        self.door = door
+        self.assets = assets
+        self.fleets = fleets
+        self.patienceS = patienceS
         self.queries = queries.filter { !$0.isOfInstallation }
     }
 

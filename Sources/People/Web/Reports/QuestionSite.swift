@@ -9,7 +9,9 @@ package struct QuestionSite: Sendable {
     private let desk: QuestionDesk
 
     package init(door: Door, assets: AssetFiles, desk: QuestionDesk) {
-        (self.door, self.assets, self.desk) = (door, assets, desk)
+        self.door = door
+        self.assets = assets
+        self.desk = desk
     }
 
     package func add(to router: inout Router) {

@@ -1,3 +1,4 @@
+internal import Alerts
 internal import HTTPServer
 internal import Presentation
 internal import Reports
@@ -26,7 +27,7 @@ struct ReportPage {
     var html: HTML {
         """
         <h1>Reports</h1>
-        <p class="soft">Days are those of \(caller.clock.zone), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
+        <p class="soft">Days are those of \(caller.clock.zone), figures in \(caller.units == .us ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
         \(form)
         \(result)
         \(found == nil ? list : "")
@@ -52,7 +53,7 @@ struct ReportPage {
             <div><label for="date">Day</label><input id="date" name="date" type="date" required value="\(given("date").isEmpty ? today : given("date"))"></div>
             <div><label for="span">Of</label><select id="span" name="span">\(HTML.options(spans, given("span")))</select></div>
             <div><label for="until">Last day, of a range</label><input id="until" name="until" type="date" value="\(given("until"))"></div>
-            <div><label for="of">One \(kinds.joined(separator: ", ")), by its id; empty: all</label><input id="of" name="of" type="text" maxlength="200" list="vehicles" autocomplete="off" value="\(given("of"))">\(kinds.contains(Report.Of.vehicle.rawValue) ? VehicleNames.list(kind: "") : "")</div>
+            <div><label for="of">One \(kinds.joined(separator: ", ")), by its id; empty: all</label><input id="of" name="of" type="text" maxlength="200" list="vehicles" autocomplete="off" value="\(given("of"))">\(kinds.contains(Report.Of.vehicle.rawValue) ? VehicleNames.list(kind: nil) : "")</div>
             \(fleetField)
             <button>Show</button>
             </form>
@@ -76,7 +77,7 @@ struct ReportPage {
                 \(output.main)
                 </section>
                 """
-        default: return ""
+        case (.output, .failure), (.output, nil), (nil, _): return ""
         }
     }
 

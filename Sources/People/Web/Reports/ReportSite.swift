@@ -18,8 +18,11 @@ package final class ReportSite: Sendable {
     private let price: FuelPrice?
 
     package init(door: Door, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?) {
-        (self.door, self.assets) = (door, assets)
-        (self.queries, self.rules, self.price) = (queries, rules, price)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.rules = rules
+        self.price = price
     }
 
     package func add(to router: inout Router) {
@@ -132,11 +135,10 @@ struct ReportRequest {
                         + "of them; a zone is a name such as Europe/Berlin."))
         }
         var ask = ReportAsk(span: span)
-        switch given("units") ?? caller.units {
-        case "us": ask.units = .us
-        case "metric": ask.units = .metric
-        default: return .failure(Fault(type: "units", text: "units must be metric or us"))
+        guard let units = given("units").map({ DriverSettings.Units(rawValue: $0) }) ?? caller.units else {
+            return .failure(Fault(type: "units", text: "units must be metric or us"))
         }
+        ask.units = units
         if let of = given("of") {
             guard Report.isID(of, report.of) else {
                 return .failure(Fault(type: report.of.rawValue, text: "This is no \(report.of.rawValue)'s id."))

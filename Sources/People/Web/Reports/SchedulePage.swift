@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Basics
 internal import Fleet
 internal import Presentation
@@ -22,7 +23,7 @@ struct SchedulePage {
 
     var html: HTML {
         """
-        <p class="soft">Times are those of \(caller.clock.zone), figures in \(caller.units == "us" ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
+        <p class="soft">Times are those of \(caller.clock.zone), figures in \(caller.units == .us ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
         \(schedules.isEmpty ? "<p class=\"empty\">Nothing comes by itself yet.</p>" : schedules.map(section).joined(separator: "\n"))
         <section class="narrow-form" aria-labelledby="another"><h2 id="another">Another one</h2>
         \(form)
@@ -122,12 +123,12 @@ struct SchedulePage {
     private func state(_ run: ScheduleSight.Run, _ one: ScheduleSight.Schedule) -> HTML {
         let reason = run.reason.map { ": \($0)" } ?? ""
         switch run.state {
-        case "failed": return "<span class=\"critical\">given up</span>\(reason)"
-        case "waiting":
+        case .failed: return "<span class=\"critical\">given up</span>\(reason)"
+        case .waiting:
             return run.tries == 0
                 ? "waits until \(caller.clock.html(run.tryMs))"
                 : "<span class=\"warning\">failed \(run.tries) times</span>\(reason); tried again at \(caller.clock.html(run.tryMs))"
-        default:
+        case .done:
             guard run.revision > 0 else { return "made\(reason)" }
             let change = (run.change ?? "").split(separator: "\n", omittingEmptySubsequences: false).map {
                 HTML(String($0))
@@ -154,7 +155,7 @@ struct SchedulePage {
     private func times(_ one: ScheduleSight.Schedule) -> HTML {
         let plain = plain(one.cron)
         let fields: [FormPage.Field] =
-            [.hidden(FormGuard.field, caller.mark), .hidden("schedule", String(one.id))]
+            [.hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "schedule", value: String(one.id))]
             + when(plain?.days.value ?? "", plain?.at ?? "06:00", plain == nil ? one.cron : "")
         return "<details><summary>Change when it comes</summary>\n"
             + FormPage.form("/reports/schedules/change", fields, "Change", id: "change-\(one.id)") + "</details>"
@@ -162,9 +163,10 @@ struct SchedulePage {
 
     private func when(_ days: String, _ at: String, _ cron: String) -> [FormPage.Field] {
         [
-            .choice("days", "Comes", SchedulePage.days.map { ($0.value, $0.text) }, days),
-            .input("at", "At", "time", at, "off"),
-            .optional("cron", "Or as a crontab says it: 0 6 * * mon-fri", cron, "off"),
+            .choice(name: "days", label: "Comes", of: SchedulePage.days.map { ($0.value, $0.text) }, chosen: days),
+            .input(name: "at", label: "At", type: "time", value: at, autocomplete: "off"),
+            .optional(
+                name: "cron", label: "Or as a crontab says it: 0 6 * * mon-fri", value: cron, autocomplete: "off"),
         ]
     }
 
@@ -176,19 +178,24 @@ struct SchedulePage {
         let kinds = Report.Of.ordered.filter { kind in reports.contains { $0.of == kind } }.map(\.rawValue)
         func value(_ name: String, _ standard: String = "") -> String { given?[name] ?? standard }
         var fields: [FormPage.Field] = [
-            .hidden(FormGuard.field, caller.mark),
-            .choice("report", "Report", reports.map { ($0.name, $0.title) }, value("report")),
-            .choice("span", "Of", spans, value("span")),
+            .hidden(name: FormGuard.field, value: caller.mark),
+            .choice(name: "report", label: "Report", of: reports.map { ($0.name, $0.title) }, chosen: value("report")),
+            .choice(name: "span", label: "Of", of: spans, chosen: value("span")),
         ]
         fields += when(value("days"), value("at", "06:00"), value("cron"))
         fields += [
-            .choice("format", "As", formats, value("format")),
-            .optional("of", "One \(kinds.joined(separator: ", ")), by its id; empty: all", value("of"), "off"),
+            .choice(name: "format", label: "As", of: formats, chosen: value("format")),
+            .optional(
+                name: "of", label: "One \(kinds.joined(separator: ", ")), by its id; empty: all", value: value("of"),
+                autocomplete: "off"),
         ]
         if !fleets.isEmpty {
-            fields.append(.choice("fleet", "Fleet", [("", "all")] + fleets.map { ($0.id, $0.name) }, value("fleet")))
+            fields.append(
+                .choice(
+                    name: "fleet", label: "Fleet", of: [("", "all")] + fleets.map { ($0.id, $0.name) },
+                    chosen: value("fleet")))
         }
-        fields.append(.check("mail", "By mail to me; it is kept here in any case"))
+        fields.append(.check(name: "mail", label: "By mail to me; it is kept here in any case"))
         return FormPage.form("/reports/schedules/add", fields, "Make it come", id: "schedule")
     }
 }

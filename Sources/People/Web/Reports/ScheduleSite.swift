@@ -15,7 +15,10 @@ package struct ScheduleSite: Sendable {
 
     /// - Parameter leastMinutes: between two times of a schedule; whoever runs Drover may make others by `drover schedule`.
     package init(door: Door, assets: AssetFiles, queries: ReportQueries, leastMinutes: Int) {
-        (self.door, self.assets, self.queries, self.leastMinutes) = (door, assets, queries, leastMinutes)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.leastMinutes = leastMinutes
     }
 
     package func add(to router: inout Router) {
@@ -108,7 +111,8 @@ package struct ScheduleSite: Sendable {
     private func change(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Response {
         let (times, zone): (String, String)
         do {
-            (times, zone) = (try cron(fields), caller.clock.zone)
+            times = try cron(fields)
+            zone = caller.clock.zone
             try NewSchedule.check(times, zone: zone, leastMinutes: leastMinutes, nowMs: Clock.nowMs())
         } catch let fault as NewSchedule.Fault {
             return try page(caller, .fault(fault.description), connection, status: 422)

@@ -22,7 +22,7 @@ extension Site {
         } catch {
             return databaseAway(request.path, error)
         }
-        let scope = scopes.first { found?.scopes.contains($0.rawValue) == true } ?? scopes[0]
+        let scope = scopes.first { found?.scopes.contains($0) == true } ?? scopes[0]
         switch Bearer.judged(found, scope) {
         case .success(let use): return noted(request, use, then(use))
         case .failure(let refusal): return refusal.response
@@ -83,7 +83,7 @@ enum Bearer {
                 "The token was revoked, or its account is disabled. Ask whoever runs Drover for a new one.")
         }
         if use.isExpired { return refused("token-expired", "The token has expired. Ask for a new one.") }
-        guard use.scopes.contains(scope.rawValue) else {
+        guard use.scopes.contains(scope) else {
             return .failure(
                 Refusal(
                     response: .problem(

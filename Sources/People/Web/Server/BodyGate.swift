@@ -29,7 +29,8 @@ package final class BodyGate: Sendable {
     package init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
         self.secondFactor = secondFactor
         lender = ConnectionLender(conninfo: conninfo)
-        (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
+        cookie = SessionCookie(isSecure: isSecure)
+        self.log = log
     }
 
     package func admit(_ request: Request) -> Admission {
@@ -51,8 +52,7 @@ package final class BodyGate: Sendable {
         case .failure(let refusal): return .stranger(refusal.response)
         }
         let found = try lender.withConnection { try TokenStore.use(digest: token.digest, on: $0) }
-        let own = found?.scopes.first.flatMap { Scope(rawValue: $0) }
-        switch Bearer.judged(found, BodyGate.scopes[request.path] ?? own ?? .upload) {
+        switch Bearer.judged(found, BodyGate.scopes[request.path] ?? found?.scopes.first ?? .upload) {
         case .success(let use): return .known(use.account)
         case .failure(let refusal): return .stranger(refusal.response)
         }

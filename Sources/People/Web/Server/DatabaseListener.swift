@@ -19,8 +19,11 @@ final class DatabaseListener: Sendable {
 
     /// - Parameter trouble: what does not work while the session is lost, for the log.
     init(name: String, channel: String, conninfo: String, trouble: String, log: Log) {
-        (self.name, self.channel, self.conninfo) = (name, channel, conninfo)
-        (self.trouble, self.log) = (trouble, log)
+        self.name = name
+        self.channel = channel
+        self.conninfo = conninfo
+        self.trouble = trouble
+        self.log = log
     }
 
     /// Call once.

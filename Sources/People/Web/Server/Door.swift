@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Crypto
 internal import Fleet
 internal import HTTPServer
@@ -11,7 +12,7 @@ struct PageCaller: Sendable {
     let account: String
     let roles: Set<Role>
     /// `metric` or `us`.
-    let units: String
+    let units: DriverSettings.Units
     let zone: String
     let session: Token
     /// A role asks for a second factor, and none is on: until it is, nothing else is done.
@@ -32,7 +33,10 @@ struct PageCaller: Sendable {
     var mark: String { FormGuard.mark(session) }
 
     init(_ holder: AccountHolder, session: Token, secondFactor: SecondFactorRule) {
-        (account, units, zone, self.session) = (holder.account, holder.units, holder.zone, session)
+        account = holder.account
+        units = holder.units
+        zone = holder.zone
+        self.session = session
         lacksSecondFactor = secondFactor.isMissing(holder)
         roles = Set(holder.roles.compactMap(Role.init))
     }
@@ -54,7 +58,8 @@ package final class Door: Sendable {
     package init(conninfo: String, isSecure: Bool, secondFactor: SecondFactorRule = .none, log: Log) {
         self.secondFactor = secondFactor
         lender = conninfo.isEmpty ? nil : ConnectionLender(conninfo: conninfo)
-        (cookie, self.log) = (SessionCookie(isSecure: isSecure), log)
+        cookie = SessionCookie(isSecure: isSecure)
+        self.log = log
     }
 
     /// A page: who is not logged in is sent to the log-in and comes back here.

@@ -67,7 +67,8 @@ struct DeviceCookie {
     private let isSecure: Bool
 
     init(isSecure: Bool) {
-        (self.isSecure, name) = (isSecure, isSecure ? "__Host-drover-device" : "drover-device")
+        self.isSecure = isSecure
+        name = isSecure ? "__Host-drover-device" : "drover-device"
     }
 
     func token(_ request: Request) -> Token? { SessionCookie.token(request, named: name) }

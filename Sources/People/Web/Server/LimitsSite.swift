@@ -16,7 +16,9 @@ package struct LimitsSite: Sendable {
     private let uploads: UploadSender
 
     package init(door: Door, assets: AssetFiles, uploads: UploadSender) {
-        (self.door, self.assets, self.uploads) = (door, assets, uploads)
+        self.door = door
+        self.assets = assets
+        self.uploads = uploads
     }
 
     package func add(to router: inout Router) {
@@ -72,7 +74,7 @@ package struct LimitsSite: Sendable {
                 """
                 <p>They judge a car at times at which nobody uploads for it, is assigned to it or owns it. Its alerts show to who \
                 sees the car, and go to the keepers of its fleets. Leave empty for the default.</p>
-                \(standing)\(FormPage.form("/limits", [.hidden(FormGuard.field, caller.mark)] + fields, "Save"))
+                \(standing)\(FormPage.form("/limits", [.hidden(name: FormGuard.field, value: caller.mark)] + fields, "Save"))
                 """))
     }
 }

@@ -27,11 +27,17 @@ package final class Site: Sendable {
         troubleCodes: TroubleCodeFolder, uploads: UploadSender, streams: AlertStreams,
         exports: ExportDesk, questions: QuestionDesk, door: Door, log: Log
     ) {
-        (self.door, self.exports, self.questions) = (door, exports, questions)
-        (self.rules, self.price) = (rules, price)
+        self.door = door
+        self.exports = exports
+        self.questions = questions
+        self.rules = rules
+        self.price = price
         lender = ConnectionLender(conninfo: conninfo)
-        (self.queries, self.models, self.log) = (queries, models, log)
-        (self.uploads, self.streams) = (uploads, streams)
+        self.queries = queries
+        self.models = models
+        self.log = log
+        self.uploads = uploads
+        self.streams = streams
         self.troubleCodes = TroubleCodeAPI(folder: troubleCodes)
     }
 

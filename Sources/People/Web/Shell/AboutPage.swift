@@ -8,7 +8,9 @@ package struct AboutPage: Sendable {
     private let version: String
 
     package init(assets: AssetFiles, base: BaseMap, version: String) {
-        (self.assets, self.base, self.version) = (assets, base, version)
+        self.assets = assets
+        self.base = base
+        self.version = version
     }
 
     package func add(to router: inout Router) {

@@ -25,7 +25,8 @@ package struct AssetFiles: Sendable {
         init(_ bytes: [UInt8], type: String) {
             let packed = Gzip.pack(bytes)
             self.packed = packed.count < bytes.count - bytes.count / 10 ? packed : nil
-            (self.bytes, self.type) = (bytes, type)
+            self.bytes = bytes
+            self.type = type
             version = Hex.text(Secrets.digest(bytes).prefix(8))
         }
 

@@ -20,7 +20,9 @@ package struct BaseMap: Sendable {
     package init(
         tiles: (any TileSource)?, server: (desk: TileDesk, zoomMax: Int)? = nil, attribution: String, assets: AssetFiles
     ) {
-        (self.tiles, self.server, self.assets) = (tiles, server, assets)
+        self.tiles = tiles
+        self.server = server
+        self.assets = assets
         let told = attribution.isEmpty ? tiles?.attribution ?? "" : attribution
         self.attribution = tiles == nil && server == nil ? BaseMap.coarse : told
     }

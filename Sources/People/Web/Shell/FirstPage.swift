@@ -26,7 +26,8 @@ struct FirstPage {
         _ caller: PageCaller, tripGapMs: Int64, price: FuelPrice?, nowMs: Int64, _ queries: ReportQueries,
         on connection: Connection
     ) throws {
-        (self.caller, self.nowMs) = (caller, nowMs)
+        self.caller = caller
+        self.nowMs = nowMs
         guard FirstPage.has(FleetSite.viewers, caller) else {
             seen = nil
             return
@@ -75,7 +76,7 @@ struct FirstPage {
         var parts = [tiles(seen.map), alerts(seen.map)]
         if let trips = seen.trips {
             parts += [
-                "<h2>Trips of today</h2>", TripSums(trips.today, caller.shownUnits).tiles,
+                "<h2>Trips of today</h2>", TripSums(trips.today, caller.units).tiles,
                 "<p><a href=\"/trips\">All trips of a day</a>, <a href=\"/fleet\">a day or week beside the one before</a></p>",
                 vehicles,
                 TripTable(trips.last, caller, hasVehicles: true).html(caption: "Last trips", empty: "No trip yet."),
@@ -102,7 +103,7 @@ struct FirstPage {
                 "<h2>Alerts</h2>\n<p class=\"empty\">\(caller.seesAsDealer ? "No alert is open of those that you see: without a machine's past, alerts from before you were confirmed stay with its owner." : "No alert is open\(Unmonitored.exception(map)).")</p>"
                 + Unmonitored.sentence(map)
         }
-        let critical = map.vehicles.filter { $0.severity == "critical" }.count
+        let critical = map.vehicles.filter { $0.severity == .critical }.count
         let worst: HTML =
             critical == 0
             ? ""
@@ -122,14 +123,14 @@ struct FirstPage {
             ] + (isDriver ? [.word("Drive")] : []),
             rows: vehicles.map { vehicle in
                 let name = vehicle.name ?? vehicle.vehicle
-                let path: HTML = "/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)"
+                let path: HTML = "/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind.rawValue)"
                 let drive: HTML? =
-                    vehicle.kind == "car"
+                    vehicle.kind == .car
                     ? "<a href=\"/cars/\(encoded: vehicle.vehicle)/live\">live</a>" : nil
                 return [
                     "<a href=\"\(path)\">\(name)</a>\("<br><span class=\"soft\">\(vehicle.vehicle)</span>", if: vehicle.name != nil)",
                     vehicle.lastMs.map(caller.clock.html) ?? (isDealer ? "not since you look after it" : "never"),
-                    "\(vehicle.openAlerts)", .text(vehicle.kind), .text(vehicle.model),
+                    "\(vehicle.openAlerts)", .text(vehicle.kind.rawValue), .text(vehicle.model),
                     vehicle.isDisabled ? "disabled" : "in use",
                 ] + (isDriver ? [drive] : [])
             },
@@ -173,15 +174,20 @@ struct FirstPage {
 }
 
 fileprivate struct VehicleRow {
-    let vehicle, kind: String
+    let vehicle: String
+    let kind: VehicleKind
     let name, model: String?
     let isDisabled: Bool
     let lastMs: Int64?
     let openAlerts: Int
 
     init(_ row: Row) throws {
-        (vehicle, kind, model) = (try row.text("vehicle")!, try row.text("kind")!, try row.text("model"))
-        (name, isDisabled) = (try row.text("name"), try row.bool("is_disabled")!)
-        (lastMs, openAlerts) = (try row.timestampMs("last_reading_at"), try row.int("open_alerts")!)
+        vehicle = try row.text("vehicle")!
+        kind = try row.word("kind")!
+        model = try row.text("model")
+        name = try row.text("name")
+        isDisabled = try row.bool("is_disabled")!
+        lastMs = try row.timestampMs("last_reading_at")
+        openAlerts = try row.int("open_alerts")!
     }
 }

@@ -12,18 +12,22 @@ enum FormPage {
     }
 
     enum Field {
-        case hidden(String, String)
-        case input(String, String, String, String, String)
-        case optional(String, String, String, String)
-        case newPassword(String, String)
-        case check(String, String)
-        case choice(String, String, [(value: String, text: String)], String)
+        /// A value of a choice, and how people read it.
+        typealias Option = (value: String, text: String)
+
+        case hidden(name: String, value: String)
+        case input(name: String, label: String, type: String, value: String, autocomplete: String)
+        case optional(name: String, label: String, value: String, autocomplete: String)
+        case newPassword(name: String, label: String)
+        case check(name: String, label: String)
+        case choice(name: String, label: String, of: [Option], chosen: String)
         /// One of some, each with the address of its picture.
-        case pictures(String, String, [(value: String, text: String, picture: String?)], String)
+        case pictures(
+            name: String, label: String, of: [(value: String, text: String, picture: String?)], chosen: String)
         /// Some lines of text.
-        case lines(String, String, String)
+        case lines(name: String, label: String, value: String)
         /// Some of a set of boxes, all of one name.
-        case boxes(String, String, [(value: String, text: String)], Set<String>)
+        case boxes(name: String, label: String, of: [Option], chosen: Set<String>)
     }
 
     /// - Parameter head: what else stands in the head.

@@ -81,8 +81,6 @@ extension PageCaller {
         return roles.contains(.dealer) ? .dealer : .farmer
     }
 
-    var shownUnits: DriverSettings.Units { units == "us" ? .us : .metric }
-
     /// Times of this account.
     var clock: ZoneClock { ZoneClock(zone: zone) }
 }
@@ -96,7 +94,8 @@ struct ZoneClock {
     init(zone: String) {
         // Any day will do: its calendar tells all times of the zone.
         let day = ZonedDay(date: "2026-01-01", zone: zone) ?? ZonedDay(date: "2026-01-01", zone: "UTC")!
-        (self.day, self.zone) = (day, day.zone)
+        self.day = day
+        self.zone = day.zone
     }
 
     /// `2026-11-22 09:15`

@@ -90,7 +90,8 @@ package final class TileDesk: Sendable {
             state.withLock { state in
                 state.failures += 1
                 guard state.failures >= TileDesk.failuresMax || error.reason == .toldToWait else { return }
-                (state.failures, state.restsUntilMs) = (0, nowMs + TileDesk.restMs)
+                state.failures = 0
+                state.restsUntilMs = nowMs + TileDesk.restMs
             }
             if let more = trouble.pass(error.reason.rawValue) {
                 log.warning("a tile of the base map was not had", ["error": "\(error)", "repeated": "\(more)"])

@@ -30,7 +30,7 @@ enum EntryForm {
         case .flag:
             return
                 "\(head)<select id=\"\(id)\" name=\"\(path)\" data-kind=\"flag\"><option value=\"\"></option><option value=\"yes\">yes</option><option value=\"no\">no</option></select></div>"
-        default:
+        case .text, .number, .whole, .time, .moment:
             return
                 "\(head)<input id=\"\(id)\" name=\"\(path)\" data-kind=\"\(kind.rawValue)\" \(type) maxlength=\"200\" autocomplete=\"off\" \(more)></div>"
         }

@@ -18,8 +18,8 @@ extension Site {
     private func export(_ request: Request, _ use: TokenStore.Use) throws(SightingQuestion.Fault) -> Response {
         let (format, rows) = try SightingQuestion.form(request.queryItems)
         var sight: SightingExport.Sight = []
-        if use.scopes.contains(Scope.exportPeople.rawValue) { sight.insert(.people) }
-        if use.scopes.contains(Scope.exportPlaces.rawValue) { sight.insert(.places) }
+        if use.scopes.contains(.exportPeople) { sight.insert(.people) }
+        if use.scopes.contains(.exportPlaces) { sight.insert(.places) }
         let export = try SightingQuestion.read(request.queryItems, sight, format, rows)
         return exports.answer(export, format, rows, by: use.account)
     }

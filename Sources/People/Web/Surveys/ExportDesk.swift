@@ -28,7 +28,9 @@ package final class ExportDesk: Sendable {
     ///   - conninfo: of programs with a token.
     ///   - pageConninfo: of people who are logged in.
     package init(conninfo: String, pageConninfo: String, log: Log) {
-        (self.conninfo, self.pageConninfo, self.log) = (conninfo, pageConninfo, log)
+        self.conninfo = conninfo
+        self.pageConninfo = pageConninfo
+        self.log = log
     }
 
     /// - Parameter account: of somebody who is logged in, and sees what the database lets him; nil: a program asks.

@@ -75,7 +75,7 @@ struct SeasonCharts {
     }
 
     func bands(_ bands: [(fromC: Int?, count: SightingExport.Count)]) -> HTML {
-        func edge(_ celsius: Int) -> String { ShownValue(Double(celsius), unit: "°C", in: caller.shownUnits).text }
+        func edge(_ celsius: Int) -> String { ShownValue(Double(celsius), unit: "°C", in: caller.units).text }
         return HTML.table(
             caption: "By temperature, as the weather service says it",
             headers: [.word("Temperature"), .number("Sightings"), .number("Individuals")],

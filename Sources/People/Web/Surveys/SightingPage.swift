@@ -192,7 +192,7 @@ struct SightingPage {
                     caller.clock.html(row.seenMs), "\(row.species)\(given)", "\(row.individuals)",
                     .text(row.behaviour), survey(row),
                     place.isEmpty ? nil : "\(place)\(" (blurred)", if: row.isBlurred)",
-                    .text(row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.shownUnits).text }),
+                    .text(row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.units).text }),
                 ]
             }, empty: "There are no older ones.")
         var links: [HTML] = []

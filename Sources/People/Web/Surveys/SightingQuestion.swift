@@ -45,12 +45,14 @@ enum SightingQuestion {
         var export = SightingExport(sight: sight)
         export.species = items.filter { $0.name == "species" }.map(\.value)
         export.taxon = query["taxon"]
-        (export.site, export.behaviour) = (query["site"], query["behaviour"])
+        export.site = query["site"]
+        export.behaviour = query["behaviour"]
         export.surveyor = query["surveyor"]
         guard export.surveyor == nil || sight.contains(.people) else {
             throw Fault(detail: "`surveyor` is for those who may see people; a token needs the scope export-people.")
         }
-        (export.fromMs, export.toMs) = (try time("from"), try time("to"))
+        export.fromMs = try time("from")
+        export.toMs = try time("to")
         if let text = query["near"] {
             guard let circle = SightingExport.Circle(text) else {
                 throw Fault(detail: "`near` must be LAT,LON,KM, at most 2000 km.")

@@ -24,7 +24,11 @@ package final class SightingSite: Sendable {
 
     /// - Parameter patienceS: a page that takes longer in the database says so; its exports take as long as they take.
     package init(door: Door, assets: AssetFiles, base: BaseMap, exports: ExportDesk, patienceS: Int) {
-        (self.door, self.assets, self.base, self.exports, self.patienceS) = (door, assets, base, exports, patienceS)
+        self.door = door
+        self.assets = assets
+        self.base = base
+        self.exports = exports
+        self.patienceS = patienceS
     }
 
     package func add(to router: inout Router) {

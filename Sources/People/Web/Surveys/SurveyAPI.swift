@@ -44,7 +44,8 @@ extension SurveySite {
         init(_ status: Int, _ type: String, _ detail: String, faults: [String] = []) {
             let list = JSONValue.list(faults.map { .text($0) }).rendered()
             response = .problem(status, type: type, detail: detail, more: faults.isEmpty ? [:] : ["faults": list])
-            (code, self.detail) = (Int32(status), ([detail] + faults).joined(separator: " "))
+            code = Int32(status)
+            self.detail = ([detail] + faults).joined(separator: " ")
         }
     }
 
@@ -101,7 +102,7 @@ extension SurveySite {
             let response = Response.json(JSONValue.object(fields).rendered(), status: isNew ? 201 : 200)
             return response.with("Location", SurveySite.path(site: survey.site, survey: survey.survey))
                 .with("Cache-Control", "no-store")
-        default:
+        case .taken, .brokerAway, .busy, .databaseAway, .unfit:
             let problem = problem(of: outcome)!
             guard problem.code == 503 else { return problem.response }
             return problem.response.with("Retry-After", SurveySite.retryAfter(outcome))

@@ -31,7 +31,9 @@ final class SurveyDesk: Sendable {
     private let marks: ReceiptMarks
 
     init(_ lender: ConnectionLender, conninfo: String, uploads: UploadSender, shelf: WeatherShelf?) {
-        (self.lender, self.uploads, self.shelf) = (lender, uploads, shelf)
+        self.lender = lender
+        self.uploads = uploads
+        self.shelf = shelf
         marks = ReceiptMarks(conninfo: conninfo)
     }
 

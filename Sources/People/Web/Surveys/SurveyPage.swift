@@ -82,12 +82,12 @@ struct SurveyPage {
     }
 
     private func length(_ metres: Double) -> String {
-        ShownValue(metres / 1_000, unit: "km", in: caller.shownUnits).text
+        ShownValue(metres / 1_000, unit: "km", in: caller.units).text
     }
     private func pace(_ metresPerS: Double) -> String {
-        ShownValue(metresPerS * 3.6, unit: "km/h", in: caller.shownUnits).text
+        ShownValue(metresPerS * 3.6, unit: "km/h", in: caller.units).text
     }
-    private func celsius(_ value: Double) -> String { ShownValue(value, unit: "°C", in: caller.shownUnits).text }
+    private func celsius(_ value: Double) -> String { ShownValue(value, unit: "°C", in: caller.units).text }
 
     private func weather(_ own: Survey.OwnWeather) -> String? {
         func text(_ thousandths: Int64?, _ unit: String) -> String? {

@@ -25,7 +25,10 @@ package final class SurveyPages: Sendable {
     let uploads: UploadSender
 
     package init(door: Door, assets: AssetFiles, surveys: SurveySite, uploads: UploadSender) {
-        (self.door, self.assets, self.surveys, self.uploads) = (door, assets, surveys, uploads)
+        self.door = door
+        self.assets = assets
+        self.surveys = surveys
+        self.uploads = uploads
     }
 
     package func add(to router: inout Router) {

@@ -22,7 +22,8 @@ package final class SurveySite: Sendable {
     ///   - nodes: nil: old clients' nodes are not taken.
     ///   - shelf: nil: all weather is added later.
     package init(conninfo: String, uploads: UploadSender, nodes: SurveyNodeMap?, shelf: WeatherShelf?, log: Log) {
-        (self.nodes, self.log) = (nodes, log)
+        self.nodes = nodes
+        self.log = log
         lender = ConnectionLender(conninfo: conninfo, idleMax: 12)
         desk = SurveyDesk(lender, conninfo: conninfo, uploads: uploads, shelf: shelf)
     }

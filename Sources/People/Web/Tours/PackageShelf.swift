@@ -71,7 +71,8 @@ final class PackageShelf: Sendable {
         var (number, written) = (0, 0)
         while let part = try TourVersions.part(number, of: package, tour: key.tour, on: connection) {
             try write(part, to: descriptor)
-            (number, written) = (number + 1, written + part.count)
+            number = number + 1
+            written = written + part.count
         }
         guard written == Int(package.bytes) else {
             throw Fault(description: "a package's parts have \(written) bytes of \(package.bytes)")

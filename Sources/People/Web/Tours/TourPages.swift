@@ -137,8 +137,8 @@ enum TourPages {
             headers: [.word("Date"), .text("What"), .text("Waypoint"), .number("Number")],
             rows: days.map { day in
                 [
-                    .text(day.date), day.kind == "visit" ? "visits" : "downloads",
-                    .text(day.kind == "visit" ? titles[day.waypoint] ?? day.waypoint : ""), "\(day.events)",
+                    .text(day.date), day.kind == .visit ? "visits" : "downloads",
+                    .text(day.kind == .visit ? titles[day.waypoint] ?? day.waypoint : ""), "\(day.events)",
                 ]
             }, empty: "No phone has told of a download or a visit yet.")
         return """

@@ -26,7 +26,9 @@ package final class TourPanel: Sendable {
     private let coarse = Mutex<CoarseMap?>(nil)
 
     package init(door: Door, assets: AssetFiles, base: BaseMap) {
-        (self.door, self.assets, self.base) = (door, assets, base)
+        self.door = door
+        self.assets = assets
+        self.base = base
     }
 
     package func add(to router: inout Router) {

@@ -27,7 +27,10 @@ package final class TourSite: Sendable {
     ) {
         lender = ConnectionLender(conninfo: conninfo)
         self.tellsPerMinute = tellsPerMinute
-        (self.uploads, self.assets, self.base, self.log) = (uploads, assets, base, log)
+        self.uploads = uploads
+        self.assets = assets
+        self.base = base
+        self.log = log
     }
 
     package func add(to router: inout Router) {

@@ -15,7 +15,10 @@ struct CarCharts {
     private let rules: TripRules
 
     init(_ readings: [CarReading], _ trip: TripRead, _ caller: PageCaller, _ rules: TripRules) {
-        (self.readings, self.trip, self.caller, self.rules) = (readings, trip, caller, rules)
+        self.readings = readings
+        self.trip = trip
+        self.caller = caller
+        self.rules = rules
     }
 
     var html: HTML {
@@ -29,7 +32,7 @@ struct CarCharts {
             (.voltage, "Control module voltage", voltages ?? []),
         ]
         let figures = charts.compactMap { signal, name, limits -> HTML? in
-            let unit = ShownValue(0, unit: signal.row.unit, in: caller.shownUnits).unit
+            let unit = ShownValue(0, unit: signal.row.unit, in: caller.units).unit
             let chart = LineChart(
                 title: "\(name), \(unit)", points: points(signal, span),
                 limits: limits.map { LineChart.Limit(shown(Double($0) / 1_000, signal), .warning) }, span: span,
@@ -46,7 +49,7 @@ struct CarCharts {
     }
 
     private func shown(_ value: Double, _ signal: Signal) -> Double {
-        ShownValue(value, unit: signal.row.unit, in: caller.shownUnits).value
+        ShownValue(value, unit: signal.row.unit, in: caller.units).value
     }
 
     /// The least and the greatest of each piece.

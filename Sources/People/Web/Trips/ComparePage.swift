@@ -44,7 +44,7 @@ struct ComparePage {
         }
         let choices = trips.map { read -> (String, String) in
             let km = read.figures.distanceKm.flatMap { Double($0) }
-            let shown = km.map { ", \(ShownValue($0, unit: "km", in: caller.shownUnits).text)" } ?? ""
+            let shown = km.map { ", \(ShownValue($0, unit: "km", in: caller.units).text)" } ?? ""
             return (String(read.trip.startMs), "\(caller.clock.minute(read.trip.startMs))\(shown)")
         }
         let tags = Set(trips.compactMap(\.tag)).sorted()
@@ -87,7 +87,7 @@ struct ComparePage {
                 .text("Figure"), .number("Before"), .number("Spread"), .number("Drives"), .number("After"),
                 .number("Spread"), .number("Drives"), .number("Difference"), .number("Margin"), .text("Clear"),
             ],
-            rows: comparison.shown(caller.shownUnits).map { line in
+            rows: comparison.shown(caller.units).map { line in
                 [
                     "\(line.name), \(line.unit)", .text(line.text(line.before?.mean)),
                     .text(line.text(line.before?.standardDeviation)), "\(line.before?.count ?? 0)",
@@ -125,7 +125,7 @@ extension DriveSite {
     func compare(_ request: Request) -> Response {
         door.page(request, for: FleetSite.drivers) { caller, connection in
             let cars = try connection.query(queries["page_vehicles"], [.int4(Int32(ComparePage.choicesMax))])
-                .filter { try $0.text("kind") == "car" }
+                .filter { try $0.word("kind") == VehicleKind.car }
                 .map { (id: try $0.text("vehicle")!, name: try $0.text("name") ?? $0.text("vehicle")!) }
             let vehicle = VehicleID(request.query["vehicle"] ?? "")
             let trips = try vehicle.map { vehicle in

@@ -28,9 +28,15 @@ package final class DriveSite: Sendable {
         door: Door, conninfo: String, assets: AssetFiles, queries: ReportQueries, rules: TripRules, price: FuelPrice?,
         uploads: UploadSender, streams: AlertStreams, troubleCodes: TroubleCodeFolder
     ) {
-        (self.door, lender, self.assets) = (door, ConnectionLender(conninfo: conninfo), assets)
-        (self.queries, self.rules, self.price) = (queries, rules, price)
-        (self.uploads, self.streams, self.troubleCodes) = (uploads, streams, troubleCodes)
+        self.door = door
+        lender = ConnectionLender(conninfo: conninfo)
+        self.assets = assets
+        self.queries = queries
+        self.rules = rules
+        self.price = price
+        self.uploads = uploads
+        self.streams = streams
+        self.troubleCodes = troubleCodes
     }
 
     package func add(to router: inout Router) {
@@ -60,7 +66,7 @@ package final class DriveSite: Sendable {
     func car(_ request: Request, _ connection: Connection) throws -> Car? {
         guard let id = VehicleID(request.parameters["vehicle"]!) else { return nil }
         return try connection.query(queries["vehicle_kinds"], [.text(id.text)])
-            .first { try $0.text("kind") == "car" }
+            .first { try $0.word("kind") == VehicleKind.car }
             .map {
                 Car(
                     id: id, name: try $0.text("name") ?? id.text, make: try $0.text("make"),

@@ -69,9 +69,9 @@ struct LivePage {
     private var alertList: HTML {
         alerts.map { open in
             let alert = open.alert
-            let worst = alert.shown(alert.worstValue, caller.shownUnits).map { " (\($0))" } ?? ""
+            let worst = alert.shown(alert.worstValue, caller.units).map { " (\($0))" } ?? ""
             return
-                "<p class=\"\(alert.severity)\">\(alert.parameter): \(alert.shownRule(caller.shownUnits))\(worst)\(alert.advice.map { ". \($0)" })</p>"
+                "<p class=\"\(alert.severity.rawValue)\">\(alert.parameter): \(alert.shownRule(caller.units))\(worst)\(alert.advice.map { ". \($0)" })</p>"
         }.joined(separator: "\n")
     }
 
@@ -121,9 +121,9 @@ extension DriveSite {
             try lender.withConnection { try CarNow.watch(car.id, on: $0) }
             let nowMs = Clock.nowMs()
             let now = try CarNow.read(
-                car.id, units: caller.shownUnits, rules: rules, price: price, queries: queries, on: connection)
+                car.id, units: caller.units, rules: rules, price: price, queries: queries, on: connection)
             let alerts = try OpenAlert.read(
-                ofKind: "car", car.id.text, role: caller.audience, limit: DriveSite.alertsMax, queries, on: connection)
+                ofKind: .car, car.id.text, role: caller.audience, limit: DriveSite.alertsMax, queries, on: connection)
             let page = LivePage(
                 car: car, now: now, isDriving: now?.isDriving(nowMs: nowMs) ?? false, alerts: alerts,
                 caller: caller, mayAct: !caller.roles.isDisjoint(with: DriveSite.actors), said: request.query["said"],

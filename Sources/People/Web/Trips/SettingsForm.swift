@@ -37,10 +37,15 @@ struct SettingsForm {
             let standard = setting.row.standard.map { ", standard \(SettingsForm.text($0))" } ?? ""
             let label = "\(setting.row.help) (\(setting.rawValue)\(standard))"
             return switch setting.row.kind {
-            case .flag: .choice(setting.rawValue, label, [("", "standard"), ("on", "on"), ("off", "off")], shown)
+            case .flag:
+                .choice(
+                    name: setting.rawValue, label: label, of: [("", "standard"), ("on", "on"), ("off", "off")],
+                    chosen: shown)
             case .choice(let words):
-                .choice(setting.rawValue, label, [("", "standard")] + words.map { ($0, $0) }, shown)
-            case .number, .currency: .optional(setting.rawValue, label, shown, "off")
+                .choice(
+                    name: setting.rawValue, label: label, of: [("", "standard")] + words.map { ($0, $0) }, chosen: shown
+                )
+            case .number, .currency: .optional(name: setting.rawValue, label: label, value: shown, autocomplete: "off")
             }
         }
     }

@@ -15,7 +15,9 @@ package struct SettingsSite: Sendable {
     private let uploads: UploadSender
 
     package init(door: Door, assets: AssetFiles, uploads: UploadSender) {
-        (self.door, self.assets, self.uploads) = (door, assets, uploads)
+        self.door = door
+        self.assets = assets
+        self.uploads = uploads
     }
 
     package func add(to router: inout Router) {
@@ -60,7 +62,7 @@ package struct SettingsSite: Sendable {
                 "Settings of your drives", notice,
                 """
                 <p>Alerts of your drives, and what they cost. Leave empty for the default. Units and time zone of pages are on <a href="/account">your account</a>.</p>
-                \(FormPage.form("/settings", [.hidden(FormGuard.field, caller.mark)] + fields, "Save"))
+                \(FormPage.form("/settings", [.hidden(name: FormGuard.field, value: caller.mark)] + fields, "Save"))
                 """))
     }
 }

@@ -88,7 +88,7 @@ extension FleetSite {
     private func isCar(_ vehicle: String, _ connection: Connection) throws -> Bool {
         guard VehicleID(vehicle) != nil else { return false }
         return try connection.query(queries["vehicle_kinds"], [.text(vehicle)]).contains {
-            try $0.text("kind") == "car"
+            try $0.word("kind") == VehicleKind.car
         }
     }
 

@@ -17,7 +17,8 @@ struct TripSums {
 
     init(_ reads: [TripRead], _ units: DriverSettings.Units) {
         self.units = units
-        (trips, vehicles) = (reads.count, Set(reads.map(\.vehicle)).count)
+        trips = reads.count
+        vehicles = Set(reads.map(\.vehicle)).count
         distanceMm = reads.reduce(0) { $0 + $1.trip.totals.distanceMm }
         integratedMs = reads.reduce(0) { $0 + $1.trip.totals.integratedMs }
         idleMs = reads.reduce(0) { $0 + $1.trip.totals.idleMs }

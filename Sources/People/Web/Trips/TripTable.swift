@@ -12,12 +12,14 @@ struct TripTable {
 
     /// - Parameter hasVehicles: they are of several vehicles, which are named.
     init(_ trips: [TripRead], _ caller: PageCaller, hasVehicles: Bool = false) {
-        (self.trips, self.caller, self.hasVehicles) = (trips, caller, hasVehicles)
+        self.trips = trips
+        self.caller = caller
+        self.hasVehicles = hasVehicles
     }
 
     /// Each trip leads to its day, with its map.
     func html(caption: String, empty: String) -> HTML {
-        let isUS = caller.shownUnits == .us
+        let isUS = caller.units == .us
         let vehicle: [HTML.Header] = hasVehicles ? [.word("Vehicle")] : []
         return HTML.table(
             caption: caption,
@@ -36,7 +38,7 @@ struct TripTable {
 
     private func cells(_ read: TripRead) -> [HTML?] {
         let (figures, trip) = (read.figures, read.trip)
-        let isUS = caller.shownUnits == .us
+        let isUS = caller.units == .us
         func speed(_ figure: String?) -> String? { shown(figure, "km/h") }
         let date = ZonedDay.date(ofMs: trip.startMs, zone: caller.clock.zone)
         let link: HTML = "/trips?date=\(date)&amp;vehicle=\(encoded: read.vehicle)&amp;trip=\(trip.startMs)"
@@ -57,7 +59,7 @@ struct TripTable {
 
     private func shown(_ figure: String?, _ unit: String) -> String? {
         figure.flatMap { Double($0) }.flatMap {
-            decimal(ShownValue($0, unit: unit, in: caller.shownUnits).value, 1)
+            decimal(ShownValue($0, unit: unit, in: caller.units).value, 1)
         }
     }
 

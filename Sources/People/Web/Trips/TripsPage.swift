@@ -1,3 +1,4 @@
+internal import Fleet
 internal import Alerts
 internal import Presentation
 internal import Reports
@@ -19,7 +20,7 @@ struct TripsPage {
             <h1>Trips of \(date.text)\(vehicle.isEmpty ? "" : ", \(vehicle)")</h1>
             <p class="soft">\(date.zone), \(hours) hours. Trips count on the day they begin.</p>
             \(TripsPage.form(vehicle, date))
-            \(TripSums(trips, caller.shownUnits).tiles)
+            \(TripSums(trips, caller.units).tiles)
             \(chosen.map { replay($0, base, charts: charts) } ?? "")
             \(TripTable(trips, caller, hasVehicles: true).html(caption: "Trips", empty: "No trip began on this day."))
             """
@@ -39,7 +40,7 @@ struct TripsPage {
         return """
             <form class="filter" method="get" action="/trips">
             <div><label for="date">Date</label><input id="date" name="date" type="date" value="\(date.text)" required></div>
-            <div><label for="vehicle">Vehicle's id, or empty for all</label><input id="vehicle" name="vehicle" type="text" maxlength="64" list="vehicles" autocomplete="off" value="\(vehicle)">\(VehicleNames.list(kind: "car"))</div>
+            <div><label for="vehicle">Vehicle's id, or empty for all</label><input id="vehicle" name="vehicle" type="text" maxlength="64" list="vehicles" autocomplete="off" value="\(vehicle)">\(VehicleNames.list(kind: .car))</div>
             <button>Show</button>
             </form>
             <p><a href="/trips?date=\(date.moved(by: -1).text)\(of)">The day before</a>, <a href="/trips?date=\(date.moved(by: 1).text)\(of)">the day after</a>, <a href="/trips/compare">compare drives of one route</a></p>
@@ -50,7 +51,7 @@ struct TripsPage {
         let (start, end) = (caller.clock.second(read.trip.startMs), caller.clock.second(read.trip.endMs))
         return """
             <section aria-labelledby="replay-title"><h2 id="replay-title">\(read.vehicle), \(start) to \(end)</h2>
-            <div id="map" class="map" role="region" aria-label="Map of the trip" data-track="/v1/tracks/\(encoded: read.vehicle)/\(read.trip.startMs)" data-zone="\(caller.clock.zone)" data-units="\(caller.units)" \(base.attributes)></div>
+            <div id="map" class="map" role="region" aria-label="Map of the trip" data-track="/v1/tracks/\(encoded: read.vehicle)/\(read.trip.startMs)" data-zone="\(caller.clock.zone)" data-units="\(caller.units.rawValue)" \(base.attributes)></div>
             <div id="replay" class="replay" hidden>
             <button type="button" id="play">Play</button>
             <label for="moment">Moment of the trip</label>

@@ -13,7 +13,9 @@ package struct DealerSite: Sendable {
 
     /// - Parameter post: nil: no mail can be sent; owners find the question on this page.
     package init(door: Door, assets: AssetFiles, post: AccountSite.Post?) {
-        (self.door, self.assets, self.post) = (door, assets, post)
+        self.door = door
+        self.assets = assets
+        self.post = post
     }
 
     package func add(to router: inout Router) {
@@ -84,8 +86,10 @@ package struct DealerSite: Sendable {
                 + FormPage.form(
                     "/dealers/ask",
                     [
-                        .hidden(FormGuard.field, caller.mark),
-                        .input("vehicle", "Machine's id, as its owner sees it under Vehicles", "text", "", "off"),
+                        .hidden(name: FormGuard.field, value: caller.mark),
+                        .input(
+                            name: "vehicle", label: "Machine's id, as its owner sees it under Vehicles", type: "text",
+                            value: "", autocomplete: "off"),
                     ],
                     "Ask its owner") : ""
         let table = HTML.table(

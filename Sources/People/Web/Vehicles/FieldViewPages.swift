@@ -17,7 +17,7 @@ extension Site {
             let response =
                 request.headers["authorization"] == nil
                 ? door.call(request, for: Site.fleetReaders) { caller, connection in
-                    try document(request, caller.audience, request.query["units"] ?? caller.units, connection)
+                    try document(request, caller.audience, units(request, caller.units), connection)
                 } : ofProgram(request)
             guard response.status == 200 else { return response }
             return response.conditional(request, caching: Site.caching).with("Vary", "Authorization, Cookie")
@@ -30,7 +30,7 @@ extension Site {
             do {
                 return try reading(use) { connection in
                     try connection.snapshot {
-                        try document(request, use.role, request.query["units"] ?? "metric", connection)
+                        try document(request, use.role, units(request, .metric), connection)
                     }
                 }
             } catch {
@@ -39,18 +39,22 @@ extension Site {
         }
     }
 
+    /// As the address asks, or those of the reader; nil: there are no such ones.
+    private func units(_ request: Request, _ standard: DriverSettings.Units) -> DriverSettings.Units? {
+        request.query["units"].map { DriverSettings.Units(rawValue: $0) } ?? standard
+    }
+
     private func document(
-        _ request: Request, _ role: Audience, _ units: String, _ connection: Connection
+        _ request: Request, _ role: Audience, _ units: DriverSettings.Units?, _ connection: Connection
     ) throws -> Response {
-        guard ["metric", "us"].contains(units) else {
+        guard let units else {
             return .problem(400, type: "units", detail: "units must be metric or us.")
         }
         guard let id = VehicleID(request.parameters["vehicle"]!),
             let view = try MachineView(id, role: role, queries, on: connection)
         else { return .problem(404, type: "not-found", detail: "There is no such machine.") }
-        let shown: DriverSettings.Units = units == "us" ? .us : .metric
         return .json(
-            try view.field(queries, on: connection) { ShownField.text($0.value, unit: $0.unit, shown, UTC.text) }.json)
+            try view.field(queries, on: connection) { ShownField.text($0.value, unit: $0.unit, units, UTC.text) }.json)
     }
 }
 
@@ -80,7 +84,7 @@ private struct FieldPage {
         <div id="field" class="field">
         <h1>\(field.name ?? field.vehicle)</h1>
         <p>\([field.model, field.name == nil ? nil : field.vehicle].compactMap { $0 }.joined(separator: ", "))</p>
-        <p class="verdict \(field.state)" role="status">\(verdict)</p>
+        <p class="verdict \(field.state.rawValue)" role="status">\(verdict)</p>
         \(alerts)
         <dl>
         \(field.values.map(row).joined(separator: "\n"))
@@ -93,28 +97,34 @@ private struct FieldPage {
 
     private var verdict: String {
         switch field.state {
-        case "critical": "✖ Stop: \(field.alerts.count(where: { $0.alert.severity == "critical" })) critical"
-        case "warning": "! Look at it: \(field.alerts.count) open"
-        case "due_soon": "A service is due soon"
-        case "none": "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
-        default: field.lastMs == nil ? "Nothing is known" : "✔ Nothing is open"
+        case .critical: "✖ Stop: \(field.alerts.count(where: { $0.alert.severity == .critical })) critical"
+        case .warning: "! Look at it: \(field.alerts.count) open"
+        case .dueSoon: "A service is due soon"
+        case .unjudged: "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
+        case .ok: field.lastMs == nil ? "Nothing is known" : "✔ Nothing is open"
         }
     }
 
     private var alerts: HTML {
         let items: [HTML] = field.alerts.map { open in
             let alert = open.alert
-            let worst = alert.shown(alert.worstValue, caller.shownUnits).map { ", worst \($0)" } ?? ""
+            let worst = alert.shown(alert.worstValue, caller.units).map { ", worst \($0)" } ?? ""
             let advice: HTML = alert.advice.map { " <span>\($0)</span>" } ?? ""
             return
-                "<li class=\"\(alert.severity)\"><a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a> \(alert.shownRule(caller.shownUnits))\(worst).\(advice)</li>"
+                "<li class=\"\(alert.severity.rawValue)\"><a href=\"/alerts/\(encoded: open.id)\">\(alert.parameter)</a> \(alert.shownRule(caller.units))\(worst).\(advice)</li>"
         }
         return items.isEmpty ? "" : "<ul>\(items.joined())</ul>"
     }
 
     private func row(_ value: FieldView.Value) -> HTML {
-        let sign = ["critical": " ✖", "warning": " !", "due_soon": " due soon"][value.state] ?? ""
-        return
-            "<dt>\(value.name)</dt><dd class=\"\(value.state == "due_soon" ? "soon" : value.state)\">\(value.text)\(sign)</dd>"
+        let (mark, sign) =
+            switch value.state {
+            case .critical: ("critical", " ✖")
+            case .warning: ("warning", " !")
+            case .dueSoon: ("soon", " due soon")
+            case .ok: ("ok", "")
+            case .unjudged: ("none", "")
+            }
+        return "<dt>\(value.name)</dt><dd class=\"\(mark)\">\(value.text)\(sign)</dd>"
     }
 }

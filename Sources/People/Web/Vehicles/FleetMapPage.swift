@@ -67,15 +67,15 @@ struct FleetMapPage {
             [position.latitude, position.longitude].map { short(Decimal.text(Int64($0), decimals: 7), 5) ?? "" }
         }
         let speed = vehicle.speedMilliKmh.map { milli -> String in
-            let shown = caller.shownUnits.shown(Int64(milli), unit: "km/h")
+            let shown = caller.units.shown(Int64(milli), unit: "km/h")
             return ", \(short(Decimal.text(shown.value, decimals: 3), 0) ?? "") \(shown.unit)"
         }
         let isStale = vehicle.positionMs.map { nowMs - $0 > VehicleState.silentMs } ?? false
         let age: HTML = vehicle.positionMs.map { ", <span class=\"soft\">\(Age.text($0, nowMs: nowMs))</span>" } ?? ""
         let sign = FleetMapPage.signs[vehicle.state]!
         return """
-            <tr data-vehicle="\(vehicle.kind)/\(vehicle.vehicle)" data-state="\(vehicle.state.rawValue)" data-severity="\(vehicle.severity ?? "")"\(isStale ? " data-stale" : "") data-place="\(place?.joined(separator: " ") ?? "")">\
-            <th scope="row"><a href="/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)">\(name)</a>\
+            <tr data-vehicle="\(vehicle.kind.rawValue)/\(vehicle.vehicle)" data-state="\(vehicle.state.rawValue)" data-severity="\(vehicle.severity?.rawValue ?? "")"\(isStale ? " data-stale" : "") data-place="\(place?.joined(separator: " ") ?? "")">\
+            <th scope="row"><a href="/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind.rawValue)">\(name)</a>\
             \(about.isEmpty ? "" : "<br><span class=\"soft\">\(about)</span>")</th>\
             <td><span class="state \(vehicle.state.rawValue)"><span aria-hidden="true">\(sign)</span> \(vehicle.state.rawValue)</span>\(speed ?? "")</td>\
             <td>\(alerts(vehicle))</td>\
@@ -90,7 +90,7 @@ struct FleetMapPage {
         }
         guard vehicle.openAlerts > 0 else { return unmonitored ?? "none" }
         return
-            "\(unmonitored.map { "\($0)<br>" })<span class=\"\(vehicle.severity ?? "warning")\">\(vehicle.openAlerts), worst \(vehicle.severity ?? "")</span>"
+            "\(unmonitored.map { "\($0)<br>" })<span class=\"\(vehicle.severity?.rawValue ?? "warning")\">\(vehicle.openAlerts), worst \(vehicle.severity?.rawValue ?? "")</span>"
     }
 
     /// A shape for each state: colour alone does not tell.

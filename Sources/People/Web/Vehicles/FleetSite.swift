@@ -28,9 +28,16 @@ package final class FleetSite: Sendable {
         door: Door, queries: ReportQueries, rules: TripRules, price: FuelPrice?, assets: AssetFiles, base: BaseMap,
         uploads: UploadSender, live: LiveStreams, models: ModelFiles, codes: TroubleCodeFolder
     ) {
-        (self.door, self.queries, self.rules, self.price) = (door, queries, rules, price)
-        (self.assets, self.base, self.uploads, self.live) = (assets, base, uploads, live)
-        (self.models, self.codes) = (models, codes)
+        self.door = door
+        self.queries = queries
+        self.rules = rules
+        self.price = price
+        self.assets = assets
+        self.base = base
+        self.uploads = uploads
+        self.live = live
+        self.models = models
+        self.codes = codes
     }
 
     package func add(to router: inout Router) {

@@ -63,8 +63,9 @@ package final class LiveStreams: Sendable {
                     Subscriber(
                         account: account, door: door, stream: stream,
                         endMs: Clock.steadyMs() + LiveStreams.lifeMs))
-                // Commits since the page was made.
-                (state.isNews, state.progress) = (true, nil)
+                // What was committed since the page was made.
+                state.isNews = true
+                state.progress = nil
                 return stream
             }
         }
@@ -83,7 +84,8 @@ package final class LiveStreams: Sendable {
             guard state.isNews, !state.subscribers.isEmpty, nowMs - state.toldMs >= LiveStreams.newsMs,
                 nowMs - state.lookedMs >= LiveStreams.lookMs
             else { return false }
-            (state.isNews, state.lookedMs) = (false, nowMs)
+            state.isNews = false
+            state.lookedMs = nowMs
             return true
         }
         tell(isDue ? try ProgressStore.vehicles(on: connection) : nil, nowMs)
@@ -99,7 +101,8 @@ package final class LiveStreams: Sendable {
                 text = ": \n\n"
             }
             if let progress, progress != state.progress {
-                (state.progress, state.toldMs) = (progress, nowMs)
+                state.progress = progress
+                state.toldMs = nowMs
                 text = "event: fleet\ndata: {\"as_of\":\"\(UTC.text(Clock.nowMs() / 1_000 * 1_000))\"}\n\n"
             }
             guard !text.isEmpty else { return }

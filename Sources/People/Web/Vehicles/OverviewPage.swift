@@ -46,7 +46,7 @@ struct OverviewPage {
     }
 
     private var figures: HTML {
-        let pairs = zip(TripSums(now, caller.shownUnits).figures, TripSums(before, caller.shownUnits).figures)
+        let pairs = zip(TripSums(now, caller.units).figures, TripSums(before, caller.units).figures)
         return HTML.table(
             caption: "Figures",
             headers: [
@@ -67,12 +67,12 @@ struct OverviewPage {
 
     private var byDay: HTML {
         let days = (0..<7).map { first.moved(by: Int64($0)) }
-        let names = TripSums([], caller.shownUnits).figures.map(\.name)
+        let names = TripSums([], caller.units).figures.map(\.name)
         return HTML.table(
             caption: "Day by day", headers: [.word("Day")] + names.map { .number($0) },
             rows: days.map { day in
                 let span = day.span(days: 1)
-                let sums = TripSums(now.filter { span.contains($0.trip.startMs) }, caller.shownUnits)
+                let sums = TripSums(now.filter { span.contains($0.trip.startMs) }, caller.units)
                 return ["<a href=\"/trips?date=\(day.text)\">\(day.text)</a>"] + sums.figures.map { .text($0.text) }
             }, empty: "")
     }
@@ -86,7 +86,7 @@ struct OverviewPage {
             rows: open.map { vehicle in
                 [
                     link(vehicle), "\(vehicle.openAlerts)",
-                    vehicle.severity.map { "<span class=\"\($0)\">\($0)</span>" },
+                    vehicle.severity.map { "<span class=\"\($0.rawValue)\">\($0.rawValue)</span>" },
                 ]
             }, empty: "No alert is open\(Unmonitored.exception(map)).", narrow: .cards)
             + Unmonitored.sentence(map)
@@ -96,11 +96,11 @@ struct OverviewPage {
         HTML.table(
             caption: "Silent now", headers: [.word("Vehicle"), .word("Last heard of"), .text("Kind")],
             rows: map.vehicles.filter { $0.state == .silent }.map { vehicle in
-                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", .text(vehicle.kind)]
+                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", .text(vehicle.kind.rawValue)]
             }, empty: "Every vehicle was heard of in the last 24 hours.")
     }
 
     private func link(_ vehicle: FleetMap.Vehicle) -> HTML {
-        "<a href=\"/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind)\">\(vehicle.name ?? vehicle.vehicle)</a>"
+        "<a href=\"/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind.rawValue)\">\(vehicle.name ?? vehicle.vehicle)</a>"
     }
 }

@@ -41,7 +41,7 @@ struct ReadingsPage {
 /// A field of a reading as an account reads it.
 enum ShownField {
     static func text(_ value: FieldValue, unit: String?, _ caller: PageCaller) -> String {
-        text(value, unit: unit, caller.shownUnits, caller.clock.minute)
+        text(value, unit: unit, caller.units, caller.clock.minute)
     }
 
     static func text(

@@ -24,10 +24,14 @@ struct ScanPage {
         let vin: String?
 
         init(_ row: Row) throws {
-            (askedMs, scannedMs) = (try row.timestampMs("asked_at"), try row.timestampMs("scanned_at"))
-            (askedBy, scannedBy) = (try row.text("asked_by"), try row.text("scanned_by"))
-            (answer, isDone) = (try row.text("answer"), try row.bool("is_done") ?? false)
-            (isLampOn, vin) = (try row.bool("is_lamp_on"), try row.text("vin"))
+            askedMs = try row.timestampMs("asked_at")
+            scannedMs = try row.timestampMs("scanned_at")
+            askedBy = try row.text("asked_by")
+            scannedBy = try row.text("scanned_by")
+            answer = try row.text("answer")
+            isDone = try row.bool("is_done") ?? false
+            isLampOn = try row.bool("is_lamp_on")
+            vin = try row.text("vin")
             func list(_ column: String) throws -> [String] { (try row.textArray(column) ?? []).compactMap { $0 } }
             codes = try ["stored", "pending", "permanent"].map { ($0, try list($0)) }
             notReady = try list("not_ready")

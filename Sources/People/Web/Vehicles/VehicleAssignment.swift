@@ -23,8 +23,8 @@ extension VehicleSite {
             + FormPage.form(
                 "/vehicles/\(Address.escaped(vehicle.text))/assign",
                 [
-                    .hidden(FormGuard.field, caller.mark), .hidden("id", AlertAction.newID()),
-                    .choice("driver", "Driver", drivers, known.assigned ?? nobody),
+                    .hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "id", value: AlertAction.newID()),
+                    .choice(name: "driver", label: "Driver", of: drivers, chosen: known.assigned ?? nobody),
                 ], "Assign it")
     }
 

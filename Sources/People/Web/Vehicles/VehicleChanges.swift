@@ -10,7 +10,7 @@ extension VehicleSite {
     func edit(
         _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
     ) throws -> Step {
-        let isCar = fields["kind"] == "car"
+        let isCar = VehicleKind(named: fields["kind"]) == .car
         guard let vehicle = VehicleID(text),
             let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection)
         else { return .answer(VehicleSite.notYours) }
@@ -80,16 +80,17 @@ extension VehicleSite {
             + FormPage.form(
                 "/vehicles/\(Address.escaped(vehicle.text))/switch",
                 [
-                    .hidden(FormGuard.field, caller.mark), .hidden("id", AlertAction.newID()),
-                    .hidden("based_on", known.recordID), .hidden("kind", isCar ? "car" : "machine"),
-                    .hidden("to", isOff ? "on" : "off"),
+                    .hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "id", value: AlertAction.newID()),
+                    .hidden(name: "based_on", value: known.recordID),
+                    .hidden(name: "kind", value: isCar ? "car" : "machine"),
+                    .hidden(name: "to", value: isOff ? "on" : "off"),
                 ], isOff ? "Enable it" : "Disable it")
     }
 
     func turn(
         _ text: String, _ caller: PageCaller, _ fields: Fields, _ connection: Connection
     ) throws -> Step {
-        let isCar = fields["kind"] == "car"
+        let isCar = VehicleKind(named: fields["kind"]) == .car
         guard let vehicle = VehicleID(text), let id = fields["id"].flatMap(VehicleSite.valid),
             let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection), known.isKeeper
         else { return .answer(VehicleSite.notYours) }
@@ -106,7 +107,7 @@ extension VehicleSite {
                 kind: .registration(registration))
             return .push(action, isCar: isCar, said: said)
         case .done: return .answer(VehicleSite.seen(vehicle, isCar: isCar, said: said))
-        default:
+        case .known, .changed, .waiting, .fleet, .owner, .notYours, .tooMany:
             return .answer(
                 try editing(
                     caller, vehicle, isCar: isCar, known, nil, VehicleSite.why(outcome), connection, status: 409))

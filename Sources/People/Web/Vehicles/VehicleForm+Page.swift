@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Fleet
 internal import Presentation
 internal import Reports
@@ -7,15 +8,17 @@ extension VehicleForm {
     /// - Parameter id: of the record that this form says, so that it says it once.
     func html(id: String, action: String) -> HTML {
         let hidden: [FormPage.Field] = [
-            .hidden(FormGuard.field, caller.mark), .hidden("id", id), .hidden("based_on", basedOn),
-            .hidden("kind", isCar ? "car" : "machine"),
+            .hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "id", value: id),
+            .hidden(name: "based_on", value: basedOn),
+            .hidden(name: "kind", value: isCar ? "car" : "machine"),
         ]
         let number: [FormPage.Field] =
             vehicle.isEmpty
             ? [
                 .input(
-                    "vehicle", isCar ? "Its id: letters, digits, -, _ or ." : "Serial number of its box (MTG)", "text",
-                    value("vehicle"), "off")
+                    name: "vehicle",
+                    label: isCar ? "Its id: letters, digits, -, _ or ." : "Serial number of its box (MTG)",
+                    type: "text", value: value("vehicle"), autocomplete: "off")
             ] : []
         let button = vehicle.isEmpty ? (isCar ? "Add the car" : "Add the machine") : "Save"
         return FormPage.form(action, hidden + number + (isCar ? carFields : machineFields) + common, button)
@@ -26,13 +29,16 @@ extension VehicleForm {
         FormPage.form(
             action,
             [
-                .hidden(FormGuard.field, caller.mark), .hidden("id", id), .hidden("based_on", basedOn),
-                .hidden("kind", isCar ? "car" : "machine"), tagsField,
+                .hidden(name: FormGuard.field, value: caller.mark), .hidden(name: "id", value: id),
+                .hidden(name: "based_on", value: basedOn),
+                .hidden(name: "kind", value: isCar ? "car" : "machine"), tagsField,
             ], "Save the tags")
     }
 
     private func value(_ name: String) -> String { typed[name] ?? "" }
-    private func field(_ name: String, _ label: String) -> FormPage.Field { .optional(name, label, value(name), "off") }
+    private func field(_ name: String, _ label: String) -> FormPage.Field {
+        .optional(name: name, label: label, value: value(name), autocomplete: "off")
+    }
     private var tagsField: FormPage.Field { field("tags", "Tags, separated by commas") }
 
     private var machineFields: [FormPage.Field] {
@@ -41,7 +47,8 @@ extension VehicleForm {
         if !listed.contains(where: { $0.value == value("model") }) {
             listed.append((value("model"), value("model"), nil))
         }
-        return [field("name", "Name"), .pictures("model", "Model", listed, value("model"))] + connection("box")
+        return [field("name", "Name"), .pictures(name: "model", label: "Model", of: listed, chosen: value("model"))]
+            + connection("box")
     }
 
     private var carFields: [FormPage.Field] {
@@ -49,8 +56,8 @@ extension VehicleForm {
         return [
             field("name", "Name"), field("make", "Maker"), field("model", "Model, as its maker calls it"),
             field("year", "Model year"), field("vin", "VIN: its 17 letters and digits"),
-            .choice("fuel", "Fuel", fuels, value("fuel")),
-            field("tank", caller.units == "us" ? "Tank, US gallons" : "Tank, litres"),
+            .choice(name: "fuel", label: "Fuel", of: fuels, chosen: value("fuel")),
+            field("tank", caller.units == .us ? "Tank, US gallons" : "Tank, litres"),
             field("displacement", "Engine displacement, cubic centimetres"),
             field("efficiency", "Volumetric efficiency of the engine, percent"),
         ] + connection("adapter") + owner
@@ -65,21 +72,25 @@ extension VehicleForm {
     }
 
     private var owner: [FormPage.Field] {
-        guard VehicleForm.mayChooseOwner(caller) else { return [.hidden("owner", value("owner"))] }
+        guard VehicleForm.mayChooseOwner(caller) else { return [.hidden(name: "owner", value: value("owner"))] }
         var people = Set(fleets.flatMap(\.members) + [caller.account])
         if !value("owner").isEmpty { people.insert(value("owner")) }
         return [
             .choice(
-                "owner", "Owner, who sees its trips",
-                [("", "nobody: it is the fleet's")] + people.sorted().map { ($0, $0) },
-                value("owner"))
+                name: "owner", label: "Owner, who sees its trips",
+                of: [("", "nobody: it is the fleet's")] + people.sorted().map { ($0, $0) }, chosen: value("owner"))
         ]
     }
 
     private var common: [FormPage.Field] {
         let boxes: [FormPage.Field] =
             fleets.isEmpty
-            ? [] : [.boxes("fleet", "Fleets it belongs to", fleets.map { ($0.fleet, $0.name) }, chosen)]
+            ? []
+            : [
+                .boxes(
+                    name: "fleet", label: "Fleets it belongs to", of: fleets.map { ($0.fleet, $0.name) }, chosen: chosen
+                )
+            ]
         return [tagsField] + boxes
     }
 }

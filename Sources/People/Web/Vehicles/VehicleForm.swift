@@ -1,3 +1,4 @@
+internal import Alerts
 internal import Basics
 internal import Fleet
 internal import Presentation
@@ -32,12 +33,17 @@ struct VehicleForm {
         isCar: Bool, vehicle: String, basedOn: String, known: Action.Registration,
         fleets: [VehicleKeeper.KeptFleet], models: [ModelFiles.Listed], caller: PageCaller
     ) {
-        (self.isCar, self.vehicle, self.basedOn, self.known) = (isCar, vehicle, basedOn, known)
-        (self.fleets, self.models, self.caller) = (fleets, models, caller)
+        self.isCar = isCar
+        self.vehicle = vehicle
+        self.basedOn = basedOn
+        self.known = known
+        self.fleets = fleets
+        self.models = models
+        self.caller = caller
         chosen = Set(fleets.filter(\.holds).map(\.fleet))
         // A vehicle that is added goes into the fleet there is.
         if vehicle.isEmpty, fleets.count == 1 { chosen = [fleets[0].fleet] }
-        typed = VehicleForm.shown(known, isUS: caller.units == "us")
+        typed = VehicleForm.shown(known, isUS: caller.units == .us)
         if vehicle.isEmpty, isCar, !VehicleForm.mayChooseOwner(caller) { typed["owner"] = caller.account }
     }
 
@@ -171,8 +177,8 @@ struct VehicleForm {
     }
 
     private func tankMl(_ known: Int32?) throws(Fault) -> Int32? {
-        let isUS = caller.units == "us"
-        // As shown, so that rounding changes nothing when it is sent back unchanged.
+        let isUS = caller.units == .us
+        // As it was shown, so that reading and sending it changes nothing by rounding.
         if let known, typed["tank"] == VehicleForm.tank(known, isUS: isUS) { return known }
         guard let value = try number("tank", "The tank", decimals: 3, 1...2_000_000) else { return nil }
         return isUS ? Int32((Double(value) * VehicleForm.gallonL).rounded()) : value

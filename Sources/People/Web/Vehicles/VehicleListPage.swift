@@ -15,7 +15,9 @@ struct VehicleListPage {
     ]
 
     let caller: PageCaller
-    private let search, tag, kind, order: String
+    private let search, tag, order: String
+    /// Nil: both.
+    private let kind: VehicleKind?
     private let hasDisabled: Bool
     private let page: Int64
     private let rows: Rows
@@ -27,14 +29,17 @@ struct VehicleListPage {
             values.contains(asked(name)) ? asked(name) : values[0]
         }
         self.caller = caller
-        (search, tag, kind) = (asked("search"), asked("tag"), one("kind", ["", "machine", "car"]))
+        search = asked("search")
+        tag = asked("tag")
+        kind = VehicleKind(rawValue: asked("kind"))
         order = one("sort", VehicleListPage.orders.map(\.0))
         hasDisabled = request.query["disabled"] == "1"
         page = request.query["page"].flatMap { Int64($0) }.flatMap { (1...50).contains($0) ? $0 : nil } ?? 1
         rows = try connection.query(
             queries["vehicle_list"],
             [
-                .text(tag), .text(search), .text(kind), .textArray(caller.audience.seen.map(\.rawValue)), .text(order),
+                .text(tag), .text(search), .text(kind?.rawValue ?? ""),
+                .textArray(caller.audience.seen.map(\.rawValue)), .text(order),
                 .int8(VehicleListPage.sortedMax), .int8((page - 1) * VehicleListPage.rowsMax),
                 .int8(VehicleListPage.rowsMax), .bool(hasDisabled),
             ])
@@ -74,7 +79,7 @@ struct VehicleListPage {
             <form class="filter" method="get" action="/vehicles" role="search">
             <div><label for="search">Name, id or model</label><input id="search" name="search" type="search" maxlength="64" value="\(search)"></div>
             <div><label for="tag">Tag</label><select id="tag" name="tag">\(HTML.options([("", "all")] + tags.map { ($0, $0) }, tag))</select></div>
-            <div><label for="kind">Kind</label><select id="kind" name="kind">\(HTML.options(kinds, kind))</select></div>
+            <div><label for="kind">Kind</label><select id="kind" name="kind">\(HTML.options(kinds, kind?.rawValue ?? ""))</select></div>
             <div><label for="sort">Sort by</label><select id="sort" name="sort">\(HTML.options(VehicleListPage.orders, order))</select></div>
             <label class="check"><input type="checkbox" name="disabled" value="1"\(hasDisabled ? " checked" : "")> disabled ones, too</label>
             <button>Show</button>
@@ -91,17 +96,17 @@ struct VehicleListPage {
             ],
             rows: try rows.map { row in
                 let (vehicle, name) = (try row.text("vehicle")!, try row.text("name"))
-                let kind = try row.text("kind")!
+                let kind: VehicleKind = try row.word("kind")!
                 let off: HTML = try row.bool("is_disabled")! ? " <span class=\"soft\">disabled</span>" : ""
                 return [
-                    "<a href=\"/vehicles/\(encoded: vehicle)?kind=\(kind)\">\(name ?? vehicle)</a>"
+                    "<a href=\"/vehicles/\(encoded: vehicle)?kind=\(kind.rawValue)\">\(name ?? vehicle)</a>"
                         + (name == nil ? "" : " <span class=\"soft\">\(vehicle)</span>") + off,
-                    .text(kind), .text(try row.text("model")),
+                    .text(kind.rawValue), .text(try row.text("model")),
                     try row.textArray("tags")!.compactMap { $0 }.map(tagLink).joined(separator: ", "),
                     try row.timestampMs("last_reading_at").map(caller.clock.html), try alerts(row),
                 ]
             },
-            empty: search.isEmpty && tag.isEmpty && kind.isEmpty
+            empty: search.isEmpty && tag.isEmpty && kind == nil
                 ? "There is none yet." : "None is like that. Search for something else.", narrow: .cards)
     }
 
@@ -113,17 +118,20 @@ struct VehicleListPage {
         let unmonitored: HTML? = try NotMonitored(row).map {
             "<span class=\"warning\">not monitored</span>: \($0.short)"
         }
-        guard let worst = try row.text("worst_severity"), let count = try row.int("open_alerts"), count > 0 else {
+        guard let worst: Episode.Severity = try row.word("worst_severity"), let count = try row.int("open_alerts"),
+            count > 0
+        else {
             return unmonitored ?? "none"
         }
         return
-            "\(unmonitored.map { "\($0)<br>" })<span class=\"\(worst)\">\(count), worst \(worst)</span>"
+            "\(unmonitored.map { "\($0)<br>" })<span class=\"\(worst.rawValue)\">\(count), worst \(worst.rawValue)</span>"
     }
 
     private func turning(_ found: Int64) -> HTML {
         func link(_ page: Int64, _ text: String) -> HTML {
             let items = [
-                ("search", search), ("tag", tag), ("kind", kind), ("sort", order), ("disabled", hasDisabled ? "1" : ""),
+                ("search", search), ("tag", tag), ("kind", kind?.rawValue ?? ""), ("sort", order),
+                ("disabled", hasDisabled ? "1" : ""),
                 ("page", String(page)),
             ]
             let query: HTML = items.filter { !$0.1.isEmpty }.map { "\($0)=\(encoded: $1)" }.joined(separator: "&amp;")

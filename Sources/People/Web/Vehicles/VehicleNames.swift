@@ -7,14 +7,19 @@ internal import Postgres
 internal import Presentation
 internal import Reports
 
+extension VehicleKind {
+    /// As a form or an address names it: a machine where it says nothing of a car.
+    init(named text: String?) { self = text.flatMap { VehicleKind(rawValue: $0) } ?? .machine }
+}
+
 /// Ids are completed where a form asks for one, by part of id, name or model (`names.js`).
 enum VehicleNames {
     private static let rowsMax: Int64 = 20
 
     /// For an input with `list="vehicles"`.
-    /// - Parameter kind: car, machine, or empty for both.
-    static func list(kind: String) -> HTML {
-        "<datalist id=\"vehicles\" data-names=\"/vehicle-names?kind=\(kind)&amp;search=\"></datalist>"
+    /// - Parameter kind: nil: both.
+    static func list(kind: VehicleKind?) -> HTML {
+        "<datalist id=\"vehicles\" data-names=\"/vehicle-names?kind=\(kind?.rawValue ?? "")&amp;search=\"></datalist>"
     }
 
     static func found(
@@ -24,11 +29,12 @@ enum VehicleNames {
         guard !asked("search").isEmpty else {
             return .problem(400, type: "search", detail: "`search` must be a part of an id, a name or a model.")
         }
-        let kind = ["car", "machine"].contains(asked("kind")) ? asked("kind") : ""
+        let kind = VehicleKind(rawValue: asked("kind"))
         let rows = try connection.query(
             queries["vehicles"],
             [
-                .text(""), .text(asked("search")), .text(kind), .textArray(caller.audience.seen.map(\.rawValue)),
+                .text(""), .text(asked("search")), .text(kind?.rawValue ?? ""),
+                .textArray(caller.audience.seen.map(\.rawValue)),
                 .bool(false), .text(""), .int8(rowsMax),
             ])
         let names = try rows.map { row in

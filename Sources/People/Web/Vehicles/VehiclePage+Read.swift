@@ -12,7 +12,8 @@ extension VehiclePage {
 
     /// The registration of an id.
     struct About {
-        let kind, vehicle: String
+        let kind: VehicleKind
+        let vehicle: String
         let name, model, make: String?
         let tags: [String]
         let isDisabled: Bool
@@ -22,8 +23,11 @@ extension VehiclePage {
         let hasReported: Bool
 
         init(_ row: Row) throws {
-            (kind, vehicle) = (try row.text("kind")!, try row.text("vehicle")!)
-            (name, model, make) = (try row.text("name"), try row.text("model"), try row.text("make"))
+            kind = try row.word("kind")!
+            vehicle = try row.text("vehicle")!
+            name = try row.text("name")
+            model = try row.text("model")
+            make = try row.text("make")
             tags = try row.textArray("tags")!.compactMap { $0 }
             isDisabled = try row.bool("is_disabled")!
             notMonitored = try NotMonitored(row)

@@ -23,7 +23,7 @@ struct VehiclePage {
     ///   - top: what stands below its name, `below` at the end.
     func html(top: HTML, below: HTML) -> HTML {
         let facts =
-            [about.kind, about.name == nil ? nil : about.vehicle, about.model].compactMap { $0 }
+            [about.kind.rawValue, about.name == nil ? nil : about.vehicle, about.model].compactMap { $0 }
             + about.tags.map { "group \($0)" } + (about.isDisabled ? ["disabled"] : [])
         return """
             <h1>\(about.name ?? about.vehicle)</h1>
@@ -69,16 +69,17 @@ struct VehiclePage {
                 [
                     severity(open.alert),
                     "<a href=\"/alerts/\(encoded: open.id)\">\(open.alert.parameter)</a>",
-                    .text(open.alert.shown(open.alert.worstValue, caller.shownUnits)),
-                    .text(open.alert.shownRule(caller.shownUnits)), caller.clock.html(open.alert.openedMs),
+                    .text(open.alert.shown(open.alert.worstValue, caller.units)),
+                    .text(open.alert.shownRule(caller.units)), caller.clock.html(open.alert.openedMs),
                 ]
             }, empty: noAlert,
             narrow: .cards)
     }
 
     private func severity(_ alert: AlertRow) -> HTML {
-        alert.state == "due_soon"
-            ? "<span class=\"soon\">due soon</span>" : "<span class=\"\(alert.severity)\">\(alert.severity)</span>"
+        alert.state == .dueSoon
+            ? "<span class=\"soon\">due soon</span>"
+            : "<span class=\"\(alert.severity.rawValue)\">\(alert.severity.rawValue)</span>"
     }
 
     /// A table of a few short columns: wide screens do not pull it apart.
@@ -113,9 +114,9 @@ struct VehiclePage {
                 : "<a href=\"?kind=machine&amp;days=\(count)\">\(text)</a>"
         }
         let drawn = series.map { series -> HTML in
-            let unit = ShownValue(0, unit: series.unit, in: caller.shownUnits).unit
+            let unit = ShownValue(0, unit: series.unit, in: caller.units).unit
             func shown(_ value: Double) -> Double {
-                ShownValue(value, unit: series.unit, in: caller.shownUnits).value
+                ShownValue(value, unit: series.unit, in: caller.units).value
             }
             return figure(
                 LineChart(
@@ -146,7 +147,7 @@ struct VehiclePage {
             rows: services.map { service in
                 [
                     caller.clock.html(service.doneMs),
-                    .text(ShownValue(service.engineHours, unit: "h", in: caller.shownUnits).text), .text(service.by),
+                    .text(ShownValue(service.engineHours, unit: "h", in: caller.units).text), .text(service.by),
                     .text(service.note),
                 ]
             }, empty: "No service is recorded.")
@@ -183,7 +184,7 @@ struct VehiclePage {
             else { return nil }
             let value = Double(stored) / Double(signal.row.scale)
             return [
-                .text(name), .text(ShownValue(value, unit: signal.row.unit, in: caller.shownUnits).text),
+                .text(name), .text(ShownValue(value, unit: signal.row.unit, in: caller.units).text),
                 caller.clock.html(reading.ts),
             ]
         }
@@ -235,6 +236,6 @@ extension AlertRow {
     /// `above 85 °C`
     func shownRule(_ units: DriverSettings.Units) -> String {
         guard !unit.allSatisfy(\.isWhitespace), let limit = shown(threshold, units) else { return rule }
-        return "\(test) \(limit)"
+        return "\(test.rawValue) \(limit)"
     }
 }

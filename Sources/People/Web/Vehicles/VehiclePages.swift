@@ -46,7 +46,7 @@ extension FleetSite {
         let id = request.parameters["vehicle"]!
         guard VehicleID(id) != nil else { return nil }
         let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
-        let kind = request.query["kind"]
+        let kind = request.query["kind"].flatMap { VehicleKind(rawValue: $0) }
         return found.first { $0.kind == kind } ?? found.first
     }
 
@@ -55,7 +55,7 @@ extension FleetSite {
             guard let about = try about(request, connection) else { return try waiting(request, caller, connection) }
             let days = request.query["days"].flatMap { Int($0) }.flatMap { VehiclePage.spans.contains($0) ? $0 : nil }
             let nowMs = Clock.nowMs()
-            let (vehicle, isCar) = (about.vehicle, about.kind == "car")
+            let (vehicle, isCar) = (about.vehicle, about.kind == .car)
             let story: VehiclePage.Story =
                 isCar
                 ? .car(try VehiclePage.car(vehicle, rules: rules, price: price, queries, on: connection))
@@ -69,13 +69,13 @@ extension FleetSite {
                 // Without the files the codes stand alone.
                 page.meanings = try? codes.meanings(make: about.make)
             }
-            if caller.seesAsDealer, about.kind == "machine" {
+            if caller.seesAsDealer, about.kind == .machine {
                 page.seenSinceMs = try DealerStore.list(on: connection).first {
                     $0.vehicle == about.vehicle && $0.dealer == caller.account && $0.endedMs == nil && !$0.sharesPast
                 }?.confirmedMs
             }
             let below: HTML =
-                about.kind == "machine"
+                about.kind == .machine
                 ? VehicleDeeds(
                     vehicle: about.vehicle, caller: caller, nowMs: nowMs,
                     engineHours: try engineHours(about, caller, connection),
@@ -112,7 +112,8 @@ extension FleetSite {
     private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
         guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
             !caller.roles.isDisjoint(with: VehicleSite.adders),
-            try VehicleKeeper.registered(vehicle, isCar: request.query["kind"] == "car", on: connection) != nil
+            try VehicleKeeper.registered(
+                vehicle, isCar: VehicleKind(named: request.query["kind"]) == .car, on: connection) != nil
         else { return FleetSite.noVehicle }
         return shell(caller).page(
             vehicle.text, at: "/vehicles", scripts: ["live.js", "waiting.js"],
@@ -131,9 +132,9 @@ extension FleetSite {
         let address = "/vehicles/\(Address.escaped(about.vehicle))"
         var links: [HTML] = []
         if mayChange {
-            links.append("<a href=\"\(address)/edit?kind=\(about.kind)\">Change it</a>")
+            links.append("<a href=\"\(address)/edit?kind=\(about.kind.rawValue)\">Change it</a>")
         }
-        if about.kind == "machine" {
+        if about.kind == .machine {
             links.append("<a href=\"\(address)/readings\">All readings</a>")
             links.append("<a href=\"/field/\(encoded: about.vehicle)\">Field view</a>")
             if !caller.roles.isDisjoint(with: ThresholdSite.editors) {
@@ -160,7 +161,7 @@ extension FleetSite {
         door.saying(request, for: FleetSite.keepers, to: uploads) { caller, fields, connection in
             let id = request.parameters["vehicle"]!
             let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehiclePage.About.init)
-            guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == "machine" }) else {
+            guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == .machine }) else {
                 return .answer(FleetSite.noVehicle)
             }
             let (action, upload): (Action, Upload)

@@ -24,8 +24,11 @@ package struct VehicleSite: Sendable {
         mayBeAt: @escaping @Sendable (_ host: String, _ port: Int32) -> Bool
     ) {
         self.mayBeAt = mayBeAt
-        (self.door, self.assets, self.queries) = (door, assets, queries)
-        (self.uploads, self.models) = (uploads, models)
+        self.door = door
+        self.assets = assets
+        self.queries = queries
+        self.uploads = uploads
+        self.models = models
     }
 
     package func add(to router: inout Router) {
@@ -43,7 +46,7 @@ package struct VehicleSite: Sendable {
         }
         router.add("GET", "/vehicles/new") { request in
             door.page(request, for: VehicleSite.adders) { caller, connection in
-                try adding(caller, isCar: request.query["kind"] == "car", nil, nil, connection)
+                try adding(caller, isCar: VehicleKind(named: request.query["kind"]) == .car, nil, nil, connection)
             }
         }
         router.add("POST", "/vehicles/new") { request in
@@ -53,7 +56,7 @@ package struct VehicleSite: Sendable {
         }
         router.add("GET", "/vehicles/{vehicle}/edit") { request in
             door.page(request, for: VehicleSite.changers) { caller, connection in
-                let isCar = request.query["kind"] == "car"
+                let isCar = VehicleKind(named: request.query["kind"]) == .car
                 guard let vehicle = VehicleID(request.parameters["vehicle"]!),
                     let known = try VehicleKeeper.registered(vehicle, isCar: isCar, on: connection)
                 else { return VehicleSite.notYours }
@@ -111,7 +114,7 @@ package struct VehicleSite: Sendable {
     // MARK: Adding
 
     private func add(_ caller: PageCaller, _ fields: Fields, _ connection: Connection) throws -> Step {
-        let isCar = fields["kind"] == "car"
+        let isCar = VehicleKind(named: fields["kind"]) == .car
         func again(_ why: String, status: Int = 422) throws -> Step {
             .answer(try adding(caller, isCar: isCar, fields, why, connection, status: status))
         }
@@ -131,7 +134,8 @@ package struct VehicleSite: Sendable {
                 try again(
                     "There is a vehicle \(vehicle) already. If it is yours, it is in the list; if you are its dealer, ask its owner "
                         + "under Dealers; else an administrator can put it into your fleet.", status: 409)
-            default: try again(VehicleSite.why(outcome), status: 409)
+            case .taken, .done, .changed, .waiting, .fleet, .owner, .notYours, .tooMany:
+                try again(VehicleSite.why(outcome), status: 409)
             }
         } wrong: {
             try again($0)
@@ -159,7 +163,7 @@ package struct VehicleSite: Sendable {
                 kind: .registration(registration))
             return .push(action, isCar: form.isCar, said: said)
         case .done: return .answer(VehicleSite.seen(vehicle, isCar: form.isCar, said: said))
-        default: return try refused(outcome)
+        case .known, .changed, .waiting, .fleet, .owner, .notYours, .tooMany: return try refused(outcome)
         }
     }
 
@@ -172,7 +176,7 @@ package struct VehicleSite: Sendable {
         case .owner: "Nothing was saved: the owner must be you, or somebody of your fleets."
         case .tooMany:
             "Nothing was saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one."
-        default: "Nothing was saved: this vehicle is not yours to change."
+        case .taken, .done, .known, .notYours: "Nothing was saved: this vehicle is not yours to change."
         }
     }
 

@@ -48,7 +48,8 @@ public struct CSVRecords {
                 return record
             case (_, delimiter):
                 end()
-                (field, place) = ([], .start)
+                field = []
+                place = .start
             case (.start, 0x22): place = .quoted
             case (.afterQuote, 0x0D) where at < bytes.count && bytes[at] == 0x0A: break
             case (.afterQuote, _): record.isQuoteOpen = true

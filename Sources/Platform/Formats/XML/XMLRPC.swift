@@ -199,7 +199,8 @@ public enum Base64 {
                 continue
             }
             guard padding == 0, let digit = digit(byte) else { return nil }
-            (bits, count) = (bits << 6 | UInt32(digit), count + 6)
+            bits = bits << 6 | UInt32(digit)
+            count = count + 6
             if count >= 8 {
                 count -= 8
                 out.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))

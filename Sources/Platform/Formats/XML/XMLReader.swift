@@ -120,7 +120,9 @@ package enum XMLReader {
         private(set) var isCut = false
 
         init(_ depthMax: Int, _ elementsMax: Int, until lastName: String? = nil) {
-            (self.depthMax, self.elementsMax, self.lastName) = (depthMax, elementsMax, lastName)
+            self.depthMax = depthMax
+            self.elementsMax = elementsMax
+            self.lastName = lastName
         }
 
         private func cut(_ parser: XMLParser) {

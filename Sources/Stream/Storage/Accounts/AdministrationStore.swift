@@ -10,8 +10,7 @@ package enum AdministrationStore {
         package let mail: String?
         package let name: String
         package let roles: Set<Role>
-        /// `confirmed`, `not confirmed` or `disabled`.
-        package let state: String
+        package let state: AccountState
         package let lastUsedMs: Int64?
     }
 
@@ -29,7 +28,7 @@ package enum AdministrationStore {
             AccountRow(
                 account: try row.text("account")!, mail: try row.text("mail"), name: try row.text("name")!,
                 roles: Set(try row.textArray("roles")!.compactMap { $0.flatMap(Role.init) }),
-                state: try row.text("state")!, lastUsedMs: try row.timestampMs("last_used_at"))
+                state: try row.word("state")!, lastUsedMs: try row.timestampMs("last_used_at"))
         }
     }
 
@@ -77,7 +76,10 @@ package enum AdministrationStore {
 
 extension AdministrationStore.FleetRow {
     package init(fleet: String, name: String, partOf: String?, to vehicles: [String], members: [String]) {
-        (self.fleet, self.name, self.partOf) = (fleet, name, partOf)
-        (self.vehicles, self.members) = (vehicles, members)
+        self.fleet = fleet
+        self.name = name
+        self.partOf = partOf
+        self.vehicles = vehicles
+        self.members = members
     }
 }

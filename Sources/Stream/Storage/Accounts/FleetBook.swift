@@ -1,6 +1,7 @@
 internal import Basics
 internal import Codecs
 internal import Crypto
+package import Fleet
 package import Postgres
 
 /// Fleets as the operator keeps them, through the owner's login: named sets of vehicles and people, nested once.
@@ -27,30 +28,29 @@ package enum FleetBook {
         ).rowsChanged == 1
     }
 
-    /// - Parameter kind: `car` or `machine`.
-    package static func add(_ vehicle: String, kind: String, to fleet: String, on connection: Connection) throws {
+    package static func add(_ vehicle: String, kind: VehicleKind, to fleet: String, on connection: Connection) throws {
         try connection.query(
             "INSERT INTO drover.fleet_vehicle (fleet, kind, vehicle) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-            [.text(fleet), .text(kind), .text(vehicle)])
+            [.text(fleet), .text(kind.rawValue), .text(vehicle)])
     }
 
     /// Those of them that nobody has registered and that have never reported.
-    package static func unknown(_ vehicles: [String], kind: String, on connection: Connection) throws -> [String] {
+    package static func unknown(_ vehicles: [String], kind: VehicleKind, on connection: Connection) throws -> [String] {
         try connection.query(
             """
             SELECT asked.vehicle FROM unnest($1::text[]) WITH ORDINALITY AS asked(vehicle, place)
             WHERE NOT EXISTS (SELECT FROM drover.vehicle v WHERE v.vehicle = asked.vehicle AND v.kind = $2) ORDER BY place
-            """, [.textArray(vehicles), .text(kind)]
+            """, [.textArray(vehicles), .text(kind.rawValue)]
         ).map { try $0.text(0)! }
     }
 
     /// False: it was not in it.
-    package static func take(_ vehicle: String, kind: String, from fleet: String, on connection: Connection) throws
+    package static func take(_ vehicle: String, kind: VehicleKind, from fleet: String, on connection: Connection) throws
         -> Bool
     {
         try connection.query(
             "DELETE FROM drover.fleet_vehicle WHERE fleet = $1 AND kind = $2 AND vehicle = $3",
-            [.text(fleet), .text(kind), .text(vehicle)]
+            [.text(fleet), .text(kind.rawValue), .text(vehicle)]
         ).rowsChanged == 1
     }
 

@@ -1,3 +1,4 @@
+package import Alerts
 package import Crypto
 package import Postgres
 
@@ -8,7 +9,7 @@ package struct AccountHolder: Equatable, Sendable {
     package let firstName, lastName: String
     package let roles: [String]
     /// `metric` or `us`.
-    package let units: String
+    package let units: DriverSettings.Units
     package let zone: String
     /// A code is asked for at each log-in.
     package let hasSecondFactor: Bool
@@ -34,7 +35,9 @@ package enum LogInStore {
         let password, salt: [UInt8]
         let cost: Password.Cost
         package init(password: [UInt8], salt: [UInt8], cost: Password.Cost) {
-            (self.password, self.salt, self.cost) = (password, salt, cost)
+            self.password = password
+            self.salt = salt
+            self.cost = cost
         }
         var parameters: [Parameter] {
             [.bytes(password), .bytes(salt), .int4(cost.memoryKiB), .int4(cost.passes)]
@@ -54,7 +57,9 @@ package enum LogInStore {
         let id, subject: String
         let body: [UInt8]
         package init(id: String, subject: String, body: [UInt8]) {
-            (self.id, self.subject, self.body) = (id, subject, body)
+            self.id = id
+            self.subject = subject
+            self.body = body
         }
     }
 
@@ -104,7 +109,10 @@ package enum LogInStore {
         ///   - shown: digest of the mark that the browser shows; nil: none.
         ///   - new: of the one that it is known by from now on.
         package init(agent: String, remote: String, shown: [UInt8]?, new: [UInt8]) {
-            (self.agent, self.remote, self.shown, self.new) = (agent, remote, shown, new)
+            self.agent = agent
+            self.remote = remote
+            self.shown = shown
+            self.new = new
         }
     }
 
@@ -147,7 +155,7 @@ package enum LogInStore {
                 account: try row.text("account")!, mail: try row.text("mail"), firstName: try row.text("first_name")!,
                 lastName: try row.text("last_name")!,
                 roles: try row.text("role_list")!.split(separator: " ").map(String.init),
-                units: try row.text("units")!, zone: try row.text("zone")!,
+                units: try row.word("units")!, zone: try row.text("zone")!,
                 hasSecondFactor: try row.bool("has_second_factor")!)
         }
     }
@@ -170,11 +178,12 @@ package enum LogInStore {
     // MARK: One's own account
 
     package static func change(
-        session: [UInt8], firstName: String, lastName: String, units: String, zone: String, on connection: Connection
+        session: [UInt8], firstName: String, lastName: String, units: DriverSettings.Units, zone: String,
+        on connection: Connection
     ) throws {
         try connection.query(
             "SELECT drover.change_account($1, $2, $3, $4, $5)",
-            [.bytes(session), .text(firstName), .text(lastName), .text(units), .text(zone)])
+            [.bytes(session), .text(firstName), .text(lastName), .text(units.rawValue), .text(zone)])
     }
 
     /// Nil: too many tries, or no such session.
@@ -229,7 +238,7 @@ package enum LogInStore {
     package static func look(at link: [UInt8], on connection: Connection) throws -> LinkLook? {
         try connection.query("SELECT * FROM drover.look_at_link($1)", [.bytes(link)]).first.map { row in
             LinkLook(
-                purpose: LinkLook.Purpose(rawValue: try row.text("purpose")!)!, hasMail: try row.bool("has_mail")!,
+                purpose: try row.word("purpose")!, hasMail: try row.bool("has_mail")!,
                 recipe: try row.bytes("salt") == nil ? nil : Recipe(row))
         }
     }

@@ -12,7 +12,10 @@ package struct StreamDoor: Hashable, Sendable {
     package let roles: [String]
 
     package init(key: [UInt8], campus: String = "", person: String = "", roles: [String] = []) {
-        (self.key, self.campus, self.person, self.roles) = (key, campus, person, roles)
+        self.key = key
+        self.campus = campus
+        self.person = person
+        self.roles = roles
     }
 }
 

@@ -37,7 +37,7 @@ package enum TokenStore {
         package let id, account: String
         package let name: String?
         package let scopes: [String]
-        package let role: String
+        package let role: Audience
         package let madeMs: Int64
         package let expiresMs, revokedMs, lastUsedMs: Int64?
     }
@@ -46,7 +46,8 @@ package enum TokenStore {
     package struct Use: Sendable {
         package let id, account: String
         package let digest: [UInt8]
-        package let scopes: [String]
+        /// One that this version does not know allows nothing.
+        package let scopes: [Scope]
         package let role: Audience
         /// Or whose it is, is disabled.
         package let isRevoked: Bool
@@ -82,7 +83,7 @@ package enum TokenStore {
         ).map { row in
             Entry(
                 id: try row.text("token_id")!, account: try row.text("account")!, name: try row.text("name"),
-                scopes: try row.textArray("scopes")!.compactMap { $0 }, role: try row.text("role")!,
+                scopes: try row.textArray("scopes")!.compactMap { $0 }, role: try row.word("role")!,
                 madeMs: try row.timestampMs("made_at")!,
                 expiresMs: try row.timestampMs("expires_at"), revokedMs: try row.timestampMs("revoked_at"),
                 lastUsedMs: try row.timestampMs("last_used_at"))
@@ -101,8 +102,8 @@ package enum TokenStore {
         try connection.query("SELECT * FROM drover.use_token($1)", [.bytes(digest)]).first.map { row in
             Use(
                 id: try row.text("token_id")!, account: try row.text("account")!, digest: digest,
-                scopes: try row.textArray("scopes")!.compactMap { $0 },
-                role: Audience(rawValue: try row.text("role")!)!,
+                scopes: try row.textArray("scopes")!.compactMap { $0.flatMap { Scope(rawValue: $0) } },
+                role: try row.word("role")!,
                 isRevoked: try row.bool("is_revoked")!,
                 isExpired: try row.bool("is_expired")!,
                 isOfAccount: try row.bool("is_of_account")!)

@@ -8,7 +8,9 @@ package struct MailFile: Sendable {
     package let content: [UInt8]
 
     package init(name: String, mediaType: String, content: [UInt8]) {
-        (self.name, self.mediaType, self.content) = (name, mediaType, content)
+        self.name = name
+        self.mediaType = mediaType
+        self.content = content
     }
 }
 
@@ -31,8 +33,11 @@ package struct NewMail: Sendable {
     package var expiresMs: Int64
 
     package init(id: String, recipient: String, subject: String, body: [UInt8], expiresMs: Int64) {
-        (self.id, self.recipient, self.subject) = (id, recipient, subject)
-        (self.body, self.expiresMs) = (body, expiresMs)
+        self.id = id
+        self.recipient = recipient
+        self.subject = subject
+        self.body = body
+        self.expiresMs = expiresMs
     }
 }
 

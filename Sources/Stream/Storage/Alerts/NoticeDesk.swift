@@ -1,3 +1,4 @@
+package import Notifications
 package import Postgres
 
 /// What people say of their notices and read of them. As drover_page: row-level security holds everybody to their own.
@@ -24,13 +25,17 @@ package enum NoticeDesk {
                 mail_ended_at = EXCLUDED.mail_ended_at
             """,
             [
-                .text(account), .text(setting.critical.manner), .textArray(setting.critical.channels.sorted()),
-                .text(setting.warning.manner), .textArray(setting.warning.channels.sorted()),
+                .text(account), .text(setting.critical.manner.rawValue), channels(setting.critical),
+                .text(setting.warning.manner.rawValue), channels(setting.warning),
                 .int4(Int32(setting.dailyMinute)), setting.quiet.map { .int4(Int32($0.from)) } ?? .null,
                 setting.quiet.map { .int4(Int32($0.until)) } ?? .null, .bool(setting.isQuietForCritical),
-                .text(setting.backlog), .int4(Int32(setting.repeatMin)), .bool(setting.hasMadeMachines),
+                .text(setting.backlog.rawValue), .int4(Int32(setting.repeatMin)), .bool(setting.hasMadeMachines),
                 .bool(setting.isMailEnded),
             ])
+    }
+
+    private static func channels(_ way: NoticeSetting.Way) -> Parameter {
+        .textArray(way.channels.map(\.rawValue).sorted())
     }
 
     /// - Parameter webhook: nil: none any more. The key is encrypted.
@@ -105,7 +110,11 @@ package enum NoticeDesk {
     // MARK: What was told
 
     package struct Told: Sendable {
-        package let account, alert, vehicle, parameter, occasion, relation, state, reason: String
+        package let account, alert, vehicle, parameter: String
+        package let occasion: NoticeOccasion
+        package let relation: NoticeRelation
+        package let state: NoticeState
+        package let reason: String
         package let decidedMs, dueMs: Int64
         /// `mail: sent`, with what the other side answered.
         package let messages: [String]
@@ -127,8 +136,8 @@ package enum NoticeDesk {
         ).map { row in
             Told(
                 account: try row.text("account")!, alert: try row.text("alert_id")!, vehicle: try row.text("vehicle")!,
-                parameter: try row.text("parameter")!, occasion: try row.text("occasion")!,
-                relation: try row.text("relation")!, state: try row.text("state")!, reason: try row.text("reason")!,
+                parameter: try row.text("parameter")!, occasion: try row.word("occasion")!,
+                relation: try row.word("relation")!, state: try row.word("state")!, reason: try row.text("reason")!,
                 decidedMs: try row.timestampMs("decided_at")!, dueMs: try row.timestampMs("due_at")!,
                 messages: (try row.textArray("messages") ?? []).compactMap(\.self))
         }

@@ -1,39 +1,12 @@
+internal import Alerts
+package import Notifications
 package import Postgres
-
-/// What is to be told of one alert, as a worker decided it (`drover.notice_event`).
-package struct NoticeEvent: Sendable {
-    package let alert: String
-    /// opened, worse, resolved, revised or withdrawn.
-    package let transition: String
-    /// When its record was pushed.
-    package let toldMs: Int64
-
-    package init(alert: String, transition: String, toldMs: Int64) {
-        (self.alert, self.transition, self.toldMs) = (alert, transition, toldMs)
-    }
-}
-
-/// One occasion that one account is told of, or is not, as it stands in the table.
-package struct NoticeRow: Sendable, Equatable {
-    package let id, alert, account, occasion: String
-    package let round: Int
-    package let vehicle, relation: String
-    package var manner, state, reason: String
-    package var decidedMs, dueMs: Int64
-
-    package init(
-        id: String, alert: String, account: String, occasion: String, round: Int, vehicle: String, relation: String,
-        manner: String, state: String, reason: String, decidedMs: Int64, dueMs: Int64
-    ) {
-        (self.id, self.alert, self.account, self.occasion) = (id, alert, account, occasion)
-        (self.round, self.vehicle, self.relation, self.manner) = (round, vehicle, relation, manner)
-        (self.state, self.reason, self.decidedMs, self.dueMs) = (state, reason, decidedMs, dueMs)
-    }
-}
 
 /// What goes out on one channel.
 package struct NewNoticeMessage: Sendable {
-    package let id, account, channel, manner: String
+    package let id, account: String
+    package let channel: NoticeChannel
+    package let manner: NoticeManner
     /// Encrypted; nil: a mail.
     package let payload: [UInt8]?
     /// Digest of what its link acknowledges with, and until when it is good.
@@ -42,17 +15,24 @@ package struct NewNoticeMessage: Sendable {
     package let notices: [String]
 
     package init(
-        id: String, account: String, channel: String, manner: String, payload: [UInt8]?, link: [UInt8]?,
-        linkExpiresMs: Int64, notices: [String]
+        id: String, account: String, channel: NoticeChannel, manner: NoticeManner, payload: [UInt8]?,
+        link: [UInt8]?, linkExpiresMs: Int64, notices: [String]
     ) {
-        (self.id, self.account, self.channel, self.manner) = (id, account, channel, manner)
-        (self.payload, self.link, self.linkExpiresMs, self.notices) = (payload, link, linkExpiresMs, notices)
+        self.id = id
+        self.account = account
+        self.channel = channel
+        self.manner = manner
+        self.payload = payload
+        self.link = link
+        self.linkExpiresMs = linkExpiresMs
+        self.notices = notices
     }
 }
 
 /// A message for a webhook or for browsers.
 package struct WaitingNoticeMessage: Sendable {
-    package let id, account, channel: String
+    package let id, account: String
+    package let channel: NoticeChannel
     /// Encrypted.
     package let payload: [UInt8]
     package let tries: Int
@@ -86,7 +66,7 @@ package enum NoticeStore {
                 WITH ORDINALITY AS row(alert_id, transition, told_at, place) ORDER BY place
             """,
             [
-                .textArray(events.map(\.alert)), .textArray(events.map(\.transition)),
+                .textArray(events.map(\.alert)), .textArray(events.map(\.transition.rawValue)),
                 .timestampArray(events.map(\.toldMs)),
             ])
     }
@@ -103,7 +83,7 @@ package enum NoticeStore {
             """, [.int8(rowsMax)]
         ).map { row in
             NoticeEvent(
-                alert: try row.text(0)!, transition: try row.text(1)!, toldMs: try row.timestampMs(2)!)
+                alert: try row.text(0)!, transition: try row.word(1)!, toldMs: try row.timestampMs(2)!)
         }
     }
 
@@ -114,11 +94,9 @@ package enum NoticeStore {
 
     // MARK: Facts
 
-    package static func people(near alerts: [String], on connection: Connection) throws -> [(
-        alert: String, account: String, relation: String
-    )] {
+    package static func people(near alerts: [String], on connection: Connection) throws -> [NoticePerson] {
         try connection.query("SELECT alert_id, account, relation FROM drover.notice_people($1)", [.textArray(alerts)])
-            .map { (try $0.text(0)!, try $0.text(1)!, try $0.text(2)!) }
+            .map { NoticePerson(alert: try $0.text(0)!, account: try $0.text(1)!, relation: try $0.word(2)!) }
     }
 
     /// By whose rule it was judged.
@@ -172,10 +150,10 @@ package enum NoticeStore {
 
     // MARK: Notices
 
-    package static func notices(of alerts: [String], on connection: Connection) throws -> [NoticeRow] {
+    package static func notices(of alerts: [String], on connection: Connection) throws -> [Notice] {
         try connection.query(
             "SELECT \(columns) FROM drover.notice WHERE alert_id = ANY ($1)", [.textArray(alerts)]
-        ).map(NoticeRow.init)
+        ).map(Notice.init)
     }
 
     /// Accounts that something is due for.
@@ -189,17 +167,17 @@ package enum NoticeStore {
     }
 
     /// What is due for an account, held until the end of the transaction.
-    package static func due(for account: String, rowsMax: Int64, on connection: Connection) throws -> [NoticeRow] {
+    package static func due(for account: String, rowsMax: Int64, on connection: Connection) throws -> [Notice] {
         try connection.query(
             """
             SELECT \(columns) FROM drover.notice WHERE account = $1 AND state = 'waiting' AND due_at <= now()
             ORDER BY due_at, notice_id LIMIT $2 FOR UPDATE SKIP LOCKED
             """, [.text(account), .int8(rowsMax)]
-        ).map(NoticeRow.init)
+        ).map(Notice.init)
     }
 
     /// New ones. Of those that are there already, one that waits longer is due as soon as the new one.
-    package static func add(_ notices: [NoticeRow], on connection: Connection) throws {
+    package static func add(_ notices: [Notice], on connection: Connection) throws {
         guard !notices.isEmpty else { return }
         try connection.query(
             """
@@ -215,16 +193,16 @@ package enum NoticeStore {
             """,
             [
                 .textArray(notices.map(\.id)), .textArray(notices.map(\.alert)), .textArray(notices.map(\.account)),
-                .textArray(notices.map(\.occasion)), .int4Array(notices.map { Int32($0.round) }),
-                .textArray(notices.map(\.vehicle)), .textArray(notices.map(\.relation)),
-                .textArray(notices.map(\.manner)), .textArray(notices.map(\.state)),
+                .textArray(notices.map(\.occasion.rawValue)), .int4Array(notices.map { Int32($0.round) }),
+                .textArray(notices.map(\.vehicle)), .textArray(notices.map(\.relation.rawValue)),
+                .textArray(notices.map(\.manner.rawValue)), .textArray(notices.map(\.state.rawValue)),
                 .textArray(notices.map(\.reason)), .timestampArray(notices.map(\.decidedMs)),
                 .timestampArray(notices.map(\.dueMs)),
             ])
     }
 
     /// What became of notices that are there: state, reason and when they are due.
-    package static func change(_ notices: [NoticeRow], on connection: Connection) throws {
+    package static func change(_ notices: [Notice], on connection: Connection) throws {
         guard !notices.isEmpty else { return }
         try connection.query(
             """
@@ -234,7 +212,8 @@ package enum NoticeStore {
             WHERE n.notice_id = row.notice_id
             """,
             [
-                .textArray(notices.map(\.id)), .textArray(notices.map(\.state)), .textArray(notices.map(\.reason)),
+                .textArray(notices.map(\.id)), .textArray(notices.map(\.state.rawValue)),
+                .textArray(notices.map(\.reason)),
                 .timestampArray(notices.map(\.dueMs)),
             ])
     }
@@ -275,7 +254,8 @@ package enum NoticeStore {
                 WHERE m.account = $2 AND m.channel = $3 AND m.has_answered IS NOT NULL ORDER BY m.made_at DESC LIMIT 1)
             """,
             [
-                .text(message.id), .text(message.account), .text(message.channel), .text(message.manner),
+                .text(message.id), .text(message.account), .text(message.channel.rawValue),
+                .text(message.manner.rawValue),
                 message.payload.map { .bytes($0) } ?? .null, message.link.map { .bytes($0) } ?? .null,
                 message.link == nil ? .null : .timestampMs(message.linkExpiresMs),
             ])
@@ -301,7 +281,7 @@ package enum NoticeStore {
             """, [.textArray(without)]
         ).first.map { row in
             WaitingNoticeMessage(
-                id: try row.text(0)!, account: try row.text(1)!, channel: try row.text(2)!,
+                id: try row.text(0)!, account: try row.text(1)!, channel: try row.word(2)!,
                 payload: try row.bytes(3) ?? [], tries: try row.int(4)!, madeMs: try row.timestampMs(5)!)
         }
     }
@@ -316,7 +296,7 @@ package enum NoticeStore {
                 SELECT message_id FROM drover.notice_message WHERE message_id = $1
                     OR account = $2 AND channel = $3 AND state = 'waiting' AND has_answered IS DISTINCT FROM $4
                 FOR UPDATE SKIP LOCKED)
-            """, [.text(message.id), .text(message.account), .text(message.channel), .bool(hasAnswered)])
+            """, [.text(message.id), .text(message.account), .text(message.channel.rawValue), .bool(hasAnswered)])
     }
 
     package static func subscriptions(of account: String, on connection: Connection) throws -> [PushSubscription] {
@@ -335,7 +315,7 @@ package enum NoticeStore {
 
     /// What was refused and not told by mail yet, with its notices; held until the end of the transaction.
     package static func nextRefused(on connection: Connection) throws -> (
-        message: String, account: String, manner: String, notices: [NoticeRow]
+        message: String, account: String, manner: NoticeManner, notices: [Notice]
     )? {
         let refused = try connection.query(
             """
@@ -353,15 +333,15 @@ package enum NoticeStore {
             AND NOT EXISTS (SELECT FROM drover.notice_told t JOIN drover.notice_message m USING (message_id)
                 WHERE t.notice_id = n.notice_id AND m.channel = 'mail')
             """, [.text(id)]
-        ).map(NoticeRow.init)
+        ).map(Notice.init)
         try connection.query(
             "UPDATE drover.notice_message SET mailed_at = now() WHERE message_id = $1", [.text(id)])
-        return (id, try refused.text(1)!, try refused.text(2)!, notices)
+        return (id, try refused.text(1)!, try refused.word(2)!, notices)
     }
 
     /// What became of a message's last try. `waiting`: it will be tried again, after `waitMs`.
     package static func settle(
-        _ message: String, as state: String, answer: String, waitMs: Int64 = 0, on connection: Connection
+        _ message: String, as state: NoticeMessageState, answer: String, waitMs: Int64 = 0, on connection: Connection
     ) throws {
         try connection.query(
             """
@@ -370,7 +350,7 @@ package enum NoticeStore {
                 settled_at = CASE WHEN $2 <> 'waiting' THEN now() END,
                 payload = CASE WHEN $2 = 'waiting' THEN payload END
             WHERE message_id = $1 AND state = 'waiting'
-            """, [.text(message), .text(state), .text(answer), .int8(waitMs)])
+            """, [.text(message), .text(state.rawValue), .text(answer), .int8(waitMs)])
     }
 
     private static let columns = """
@@ -378,12 +358,12 @@ package enum NoticeStore {
         """
 }
 
-extension NoticeRow {
+extension Notice {
     fileprivate init(_ row: Row) throws {
         self.init(
             id: try row.text("notice_id")!, alert: try row.text("alert_id")!, account: try row.text("account")!,
-            occasion: try row.text("occasion")!, round: try row.int("round")!, vehicle: try row.text("vehicle")!,
-            relation: try row.text("relation")!, manner: try row.text("manner")!, state: try row.text("state")!,
+            occasion: try row.word("occasion")!, round: try row.int("round")!, vehicle: try row.text("vehicle")!,
+            relation: try row.word("relation")!, manner: try row.word("manner")!, state: try row.word("state")!,
             reason: try row.text("reason")!, decidedMs: try row.timestampMs("decided_at")!,
             dueMs: try row.timestampMs("due_at")!)
     }

@@ -33,7 +33,8 @@ package struct AuditCheck {
                 hash.count == 32
             else { return nil }
             guard parts.count == 1 || Int64(parts[0]) != nil else { return nil }
-            (sequence, self.hash) = (parts.count == 2 ? Int64(parts[0]) : nil, hash)
+            sequence = parts.count == 2 ? Int64(parts[0]) : nil
+            self.hash = hash
         }
     }
 
@@ -57,7 +58,9 @@ package struct AuditCheck {
     }
 
     private init(_ connection: Connection, _ anchor: Anchor?, from start: AuditReads.Head) {
-        (self.connection, self.anchor, last) = (connection, anchor, start)
+        self.connection = connection
+        self.anchor = anchor
+        last = start
         isAnchored = anchor?.isOf(start) ?? false
     }
 
@@ -110,7 +113,8 @@ package struct AuditCheck {
                     "entry \(entry.sequence) does not fit: it is another than was written, or was put in or moved, or \(last.sequence) before it was"
             )
         }
-        (last, entries) = (AuditReads.Head(sequence: entry.sequence, hash: entry.hash), entries + 1)
+        last = AuditReads.Head(sequence: entry.sequence, hash: entry.hash)
+        entries = entries + 1
         if anchor?.isOf(last) == true { isAnchored = true }
     }
 

@@ -33,9 +33,14 @@ package struct AuditEntry: Sendable {
         func name(_ column: String) throws -> Name? {
             try row.bytes(column).map { Name(digest: $0, said: try row.text(column + "_said")) }
         }
-        (sequence, atUs) = (Int64(try row.int("sequence")!), Int64(try row.int("at_us")!))
-        (action, detail, hash) = (try row.text("action")!, try row.text("detail")!, try row.bytes("hash")!)
-        (actor, subject, remote) = (try name("actor"), try name("subject"), try name("remote"))
+        sequence = Int64(try row.int("sequence")!)
+        atUs = Int64(try row.int("at_us")!)
+        action = try row.text("action")!
+        detail = try row.text("detail")!
+        hash = try row.bytes("hash")!
+        actor = try name("actor")
+        subject = try name("subject")
+        remote = try name("remote")
     }
 
     /// What the hash is over, behind the hash before: `drover.audit_bytes` has the same.

@@ -18,7 +18,10 @@ package struct AuditedDeed: Sendable {
         _ action: AuditAction, by actor: String?, about subject: String? = nil, from remote: String? = nil,
         _ detail: AuditLog.Detail
     ) {
-        (self.action, self.actor, self.subject, self.remote) = (action, actor, subject, remote)
+        self.action = action
+        self.actor = actor
+        self.subject = subject
+        self.remote = remote
         self.detail = detail
     }
 

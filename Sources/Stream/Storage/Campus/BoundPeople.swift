@@ -8,7 +8,7 @@ package enum BoundPeople {
     package static func read(_ account: String, key: [UInt8], on connection: Connection) throws -> [Caller] {
         try connection.query("SELECT campus, person, role, name FROM drover.bound_people()").map { row in
             Caller(
-                campus: try row.text(0)!, id: try row.text(1)!, role: PersonRole(rawValue: try row.text(2)!)!,
+                campus: try row.text(0)!, id: try row.text(1)!, role: try row.word(2)!,
                 name: try row.text(3)!, account: account, key: key)
         }
     }
@@ -24,7 +24,7 @@ package enum BoundPeople {
     ) throws -> PersonStore.Outcome {
         let rows = try connection.query(
             "SELECT drover.bind_person($1, $2, $3)", [.text(campus), .text(person), .bytes(digest)])
-        return PersonStore.Outcome(rawValue: try rows[0].text(0)!)!
+        return try rows[0].word(0)!
     }
 
     /// Campuses that the account may watch. Precondition: the connection reads as the account.

@@ -66,7 +66,7 @@ package enum CampusReads {
         ).map {
             OpenRide(
                 request: try $0.text(5)!, from: try place($0, 2), to: try place($0, 0),
-                isOnBoard: try $0.text(4) == "on_board")
+                isOnBoard: try $0.word(4) == RideState.onBoard)
         }
     }
 

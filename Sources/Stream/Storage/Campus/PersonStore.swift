@@ -29,7 +29,10 @@ package enum PersonStore {
         /// No longer on the roster.
         package var left = 0
         package init(added: Int = 0, changed: Int = 0, signedOut: Int = 0, left: Int = 0) {
-            (self.added, self.changed, self.signedOut, self.left) = (added, changed, signedOut, left)
+            self.added = added
+            self.changed = changed
+            self.signedOut = signedOut
+            self.left = left
         }
     }
 
@@ -41,7 +44,7 @@ package enum PersonStore {
         try connection.query("SELECT * FROM drover.person_of_token($1)", [.bytes(digest)]).first.map { row in
             Caller(
                 campus: try row.text("campus")!, id: try row.text("person")!,
-                role: PersonRole(rawValue: try row.text("role")!)!, name: try row.text("name")!, account: nil,
+                role: try row.word("role")!, name: try row.text("name")!, account: nil,
                 key: digest)
         }
     }
@@ -82,7 +85,7 @@ package enum PersonStore {
         let rows = try connection.query(
             "SELECT drover.take_code($1, $2, $3, $4, $5, $6) AS outcome",
             [.text(campus), .text(person), .bytes(digest), .bytes(token), .text(device), .text(asker?.text)])
-        return Outcome(rawValue: try rows[0].text("outcome")!)!
+        return try rows[0].word("outcome")!
     }
 
     /// Of no effect on one that is over or unknown.

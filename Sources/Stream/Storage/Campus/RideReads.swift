@@ -17,8 +17,7 @@ package struct RideNow: Equatable, Sendable {
     }
 
     package let pickup: RideRecord.Pickup
-    /// `queued`, `assigned`, `on_board`, `done`, `cancelled`, `expired` or `refused`.
-    package let state: String
+    package let state: RideState
     package let reason: String?
     package let placeInLine: Int?
     package let requestedMs, signMs: Int64
@@ -33,8 +32,7 @@ package struct RideNow: Equatable, Sendable {
 package struct VehicleNow: Equatable, Sendable {
     package let vehicle, driver, driverName: String
     package let driverPhoto: String?
-    /// `in_service`, `leaving` or `out`.
-    package let state: String
+    package let state: RideVehicleState
     package let capacity, onBoard: Int
     package let place: Position
     package let seenMs, signMs: Int64
@@ -164,7 +162,8 @@ package enum RideReads {
             request: try row.text("request")!, rider: try row.text("rider")!,
             passengers: try row.int("passengers")!, from: try RideStore.place(row, "from_"),
             to: try RideStore.place(row, "to_"))
-        (pickup.fromAddress, pickup.toAddress) = (try row.text("from_address"), try row.text("to_address"))
+        pickup.fromAddress = try row.text("from_address")
+        pickup.toAddress = try row.text("to_address")
         pickup.description = try row.text("description")
         var carrier: RideNow.Carrier?
         if let vehicle = try row.text("vehicle"), let driver = try row.text("driver") {
@@ -175,7 +174,7 @@ package enum RideReads {
                 isAlarmed: try row.bool("is_alarmed")!)
         }
         return RideNow(
-            pickup: pickup, state: try row.text("state")!, reason: try row.text("reason"),
+            pickup: pickup, state: try row.word("state")!, reason: try row.text("reason"),
             placeInLine: try row.int("place_in_line"), requestedMs: try row.timestampMs("requested_at")!,
             signMs: try row.timestampMs("sign_at")!, pickupMs: try row.timestampMs("pickup_at"),
             dropoffMs: try row.timestampMs("dropoff_at"), endedMs: try row.timestampMs("ended_at"), carrier: carrier)
@@ -230,7 +229,7 @@ package enum RideReads {
         VehicleNow(
             vehicle: try row.text("vehicle")!, driver: try row.text("driver")!,
             driverName: try row.text("driver_name")!, driverPhoto: try row.text("driver_photo"),
-            state: try row.text("state")!, capacity: try row.int("capacity")!, onBoard: try row.int("on_board")!,
+            state: try row.word("state")!, capacity: try row.int("capacity")!, onBoard: try row.int("on_board")!,
             place: try RideStore.place(row, ""), seenMs: try row.timestampMs("seen_at")!,
             signMs: try row.timestampMs("sign_at")!, isAlarmed: try row.bool("is_alarmed")!,
             isSilent: try row.bool("is_silent")!,

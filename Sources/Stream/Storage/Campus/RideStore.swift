@@ -88,13 +88,16 @@ package enum RideStore {
             var pickup = RideRecord.Pickup(
                 request: try row.text("request")!, rider: try row.text("rider")!,
                 passengers: try row.int("passengers")!, from: try place(row, "from_"), to: try place(row, "to_"))
-            (pickup.fromAddress, pickup.toAddress) = (try row.text("from_address"), try row.text("to_address"))
+            pickup.fromAddress = try row.text("from_address")
+            pickup.toAddress = try row.text("to_address")
             pickup.description = try row.text("description")
             var ride = RideRow(
                 pickup: pickup, requestedMs: try row.timestampMs("requested_at")!,
-                state: RideRow.State(rawValue: try row.text("state")!)!, signMs: try row.timestampMs("sign_at")!)
-            (ride.vehicle, ride.placeInLine) = (try row.text("vehicle"), try row.int("place_in_line"))
-            (ride.pickupMs, ride.dropoffMs) = (try row.timestampMs("pickup_at"), try row.timestampMs("dropoff_at"))
+                state: try row.word("state")!, signMs: try row.timestampMs("sign_at")!)
+            ride.vehicle = try row.text("vehicle")
+            ride.placeInLine = try row.int("place_in_line")
+            ride.pickupMs = try row.timestampMs("pickup_at")
+            ride.dropoffMs = try row.timestampMs("dropoff_at")
             ride.reason = try row.text("reason")
             return ride
         }
@@ -109,8 +112,9 @@ package enum RideStore {
                 vehicle: try row.text("vehicle")!, driver: try row.text("driver")!, person: person,
                 capacity: try row.int("capacity")!, place: try place(row, ""))
             var vehicle = RideVehicleRow(entered, atMs: try row.timestampMs("seen_at")!)
-            vehicle.state = RideVehicleRow.State(rawValue: try row.text("state")!)!
-            (vehicle.isAlarmed, vehicle.signMs) = (try row.bool("is_alarmed")!, try row.timestampMs("sign_at")!)
+            vehicle.state = try row.word("state")!
+            vehicle.isAlarmed = try row.bool("is_alarmed")!
+            vehicle.signMs = try row.timestampMs("sign_at")!
             vehicle.isSilent = try row.bool("is_silent")!
             vehicle.stops = try row.text("stops_text")!.split(separator: ",").map(String.init)
             return vehicle

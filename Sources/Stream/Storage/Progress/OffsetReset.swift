@@ -12,7 +12,9 @@ package enum OffsetReset {
         let low: Int64
 
         package init(topic: String, partition: Int32, low: Int64) {
-            (self.topic, self.partition, self.low) = (topic, partition, low)
+            self.topic = topic
+            self.partition = partition
+            self.low = low
         }
     }
 

@@ -2,6 +2,7 @@ package import Alerts
 internal import Codecs
 internal import Fleet
 package import Formats
+package import Notifications
 package import Pipeline
 package import Postgres
 
@@ -21,7 +22,9 @@ package struct OutboxRecord: Sendable {
     package init(
         _ publication: Publication, key: String, recordID: String, kind: String, fields: [JSONValue.Field]
     ) {
-        (topic, self.key, self.recordID) = (publication.topic, key, recordID)
+        topic = publication.topic
+        self.key = key
+        self.recordID = recordID
         let head: [JSONValue.Field] = [("schema", .integer(1)), ("kind", .text(kind)), ("id", .text(recordID))]
         json = JSONValue.object(head + fields).rendered()
     }
@@ -29,12 +32,14 @@ package struct OutboxRecord: Sendable {
 
 extension OutboxRecord {
     package init(_ transition: AlertTransition) {
-        (topic, key, recordID) = (Publication.alerts.topic, transition.key, transition.id)
+        topic = Publication.alerts.topic
+        key = transition.key
+        recordID = transition.id
         json = String(decoding: RecordWriter.alert(transition), as: UTF8.self)
         let episode = transition.alert.episode
         if episode.parameter.isOfCars { account = episode.model }
         notice = NoticeEvent(
-            alert: transition.alert.id, transition: transition.kind.rawValue, toldMs: transition.pushedMs)
+            alert: transition.alert.id, transition: transition.kind, toldMs: transition.pushedMs)
     }
 }
 
@@ -47,8 +52,11 @@ package struct OutboxRow: Sendable {
     package let record: String
 
     package init(outboxID: Int64, topic: String, key: String, recordID: String, record: String) {
-        (self.outboxID, self.topic, self.key) = (outboxID, topic, key)
-        (self.recordID, self.record) = (recordID, record)
+        self.outboxID = outboxID
+        self.topic = topic
+        self.key = key
+        self.recordID = recordID
+        self.record = record
     }
 }
 

@@ -31,7 +31,9 @@ package struct ProgressStep: Sendable {
     package let to: PartitionProgress
 
     package init(partition: TopicPartition, from: PartitionProgress, to: PartitionProgress) {
-        (self.partition, self.from, self.to) = (partition, from, to)
+        self.partition = partition
+        self.from = from
+        self.to = to
     }
 }
 
@@ -184,9 +186,8 @@ package enum ProgressStore {
             place.replayFrom = Int64(try row.int("replay_offset")!)
             place.replayClockMs = try row.timestampMs("replay_clock_at") ?? 0
             place.lastRecordHash = try row.int("last_record_hash").map { Int64($0) }
-            (place.clockWaits, place.replayClockWaits) = (
-                try row.text("clock_waits"), try row.text("replay_clock_waits")
-            )
+            place.clockWaits = try row.text("clock_waits")
+            place.replayClockWaits = try row.text("replay_clock_waits")
             place.createTimeBefore = try row.int("create_time_before").map { Int64($0) }
             place.generation = Int64(try row.int("generation")!)
             let partition = TopicPartition(topic: try row.text("topic")!, partition: Int32(try row.int("partition")!))

@@ -6,7 +6,9 @@ package struct Question: Sendable {
     package struct Limits: Sendable {
         package let rows, bytes, seconds: Int
         package init(rows: Int, bytes: Int, seconds: Int) {
-            (self.rows, self.bytes, self.seconds) = (rows, bytes, seconds)
+            self.rows = rows
+            self.bytes = bytes
+            self.seconds = seconds
         }
     }
 

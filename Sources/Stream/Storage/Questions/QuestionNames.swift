@@ -56,7 +56,8 @@ package enum QuestionNames {
                 at += 1
                 continue
             }
-            (depth, at) = (depth + (isOpen ? 1 : -1), at + 2)
+            depth = depth + (isOpen ? 1 : -1)
+            at = at + 2
             if depth == 0 { return at }
         }
         return bytes.count

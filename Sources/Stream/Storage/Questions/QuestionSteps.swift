@@ -15,7 +15,9 @@ package struct QuestionSteps {
         package let isOfLong: Bool
         package let sides: [Int]
         package init(name: String, isOfLong: Bool = true, sides: [Int]) {
-            (self.name, self.isOfLong, self.sides) = (name, isOfLong, sides)
+            self.name = name
+            self.isOfLong = isOfLong
+            self.sides = sides
         }
     }
 

@@ -1,3 +1,4 @@
+package import Alerts
 package import Postgres
 
 /// A schedule as its row has it: what its words mean is decided elsewhere.
@@ -5,7 +6,9 @@ package struct StoredSchedule: Sendable {
     package let id: Int64
     /// With whose rights; nil: it belongs to nobody.
     package let account: String?
-    package let report, span, of, fleet, format, units, zone: String
+    package let report, span, of, fleet, format: String
+    package let units: DriverSettings.Units
+    package let zone: String
     /// Accounts.
     package let mailTo: [String]
     package let isFiled: Bool
@@ -18,7 +21,7 @@ package struct StoredSchedule: Sendable {
         of = try row.text("narrowed_to")!
         fleet = try row.text("fleet")!
         format = try row.text("format")!
-        units = try row.text("units")!
+        units = try row.word("units")!
         zone = try row.text("zone")!
         mailTo = try (row.textArray("mail_to") ?? []).compactMap(\.self)
         isFiled = try row.bool("is_filed")!
@@ -41,9 +44,11 @@ package enum ReportLedger {
         fileprivate init(_ row: Row) throws {
             schedule = try StoredSchedule(row)
             dueMs = try row.timestampMs("due_at")!
-            (tries, revision) = (try row.int("tries")!, try row.int("revision")!)
+            tries = try row.int("tries")!
+            revision = try row.int("revision")!
             isAsked = try row.bool("is_asked")!
-            (digest, facts) = (try row.bytes("digest"), try row.bytes("facts"))
+            digest = try row.bytes("digest")
+            facts = try row.bytes("facts")
         }
     }
 

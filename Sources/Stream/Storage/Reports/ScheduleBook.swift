@@ -1,13 +1,17 @@
+package import Alerts
 package import Postgres
 
 /// A schedule as it is wanted, in the words of the table.
 package struct ScheduleFields: Sendable {
-    let report, span, of, fleet, format, units, cron, zone: String
+    let report, span, of, fleet, format: String
+    let units: DriverSettings.Units
+    let cron, zone: String
 
     /// - Parameters:
     ///   - of: an id that the report is narrowed to; empty: none. The same of `fleet`.
     package init(
-        report: String, span: String, of: String, fleet: String, format: String, units: String, cron: String,
+        report: String, span: String, of: String, fleet: String, format: String, units: DriverSettings.Units,
+        cron: String,
         zone: String
     ) {
         self.report = report
@@ -22,7 +26,8 @@ package struct ScheduleFields: Sendable {
 
     var parameters: [Parameter] {
         [
-            .text(report), .text(span), .text(of), .text(fleet), .text(format), .text(units), .text(cron), .text(zone),
+            .text(report), .text(span), .text(of), .text(fleet), .text(format), .text(units.rawValue), .text(cron),
+            .text(zone),
         ]
     }
 }

@@ -13,9 +13,11 @@ package enum ScheduleSight {
     }
 
     package struct Run: Sendable {
+        package enum State: String, Sendable { case waiting, done, failed }
+
         package let schedule: Int
         package let dueMs: Int64
-        package let state: String
+        package let state: State
         package let first, last, reason, change: String?
         package let tries, mails, revision: Int
         package let tryMs: Int64
@@ -47,7 +49,7 @@ package enum ScheduleSight {
         try connection.query("SELECT * FROM drover.report_runs($1)", [.int4(Int32(clamping: most))]).map { row in
             Run(
                 schedule: try row.int("schedule_id")!, dueMs: try row.timestampMs("due_at")!,
-                state: try row.text("state")!,
+                state: try row.word("state")!,
                 first: try row.text("first_date"), last: try row.text("last_date"), reason: try row.text("reason"),
                 change: try row.text("change"), tries: try row.int("tries")!, mails: try row.int("mails")!,
                 revision: try row.int("revision")!, tryMs: try row.timestampMs("try_at")!,

@@ -8,7 +8,9 @@ package struct Migrator {
         package let name: String
         package let sql: String
         package init(number: Int, name: String, sql: String) {
-            (self.number, self.name, self.sql) = (number, name, sql)
+            self.number = number
+            self.name = name
+            self.sql = sql
         }
 
         /// `0077_wider.sql` → 77, and of a folder, whose files are one migration, `0076_baseline` → 76; nil for a name without a
@@ -31,7 +33,9 @@ package struct Migrator {
         package let lockMs, restMs: Int64
         package let tries: Int
         package init(lockMs: Int64, restMs: Int64, tries: Int) {
-            (self.lockMs, self.restMs, self.tries) = (lockMs, restMs, tries)
+            self.lockMs = lockMs
+            self.restMs = restMs
+            self.tries = tries
         }
         package static let standard = Patience(lockMs: 3_000, restMs: 2_000, tries: 24)
     }

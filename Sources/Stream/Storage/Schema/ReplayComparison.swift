@@ -52,7 +52,10 @@ package struct ReplayComparison {
     ///   - live: a session that keeps to one moment of the live tables (`begin`).
     ///   - replayed: the same of the replay's.
     package init(_ schema: String, live: Connection, replayed: Connection, rowsAtOnce: Int = 1_000) throws {
-        (self.schema, self.live, self.replayed, self.rowsAtOnce) = (schema, live, replayed, rowsAtOnce)
+        self.schema = schema
+        self.live = live
+        self.replayed = replayed
+        self.rowsAtOnce = rowsAtOnce
         keptFrom = try Dictionary(
             live.query("SELECT relation, from_at::text FROM drover.retained").map {
                 (try $0.text(0)!, try $0.text(1)!)

@@ -13,7 +13,10 @@ package enum Retention {
         let way: Way
 
         init(table: String, as whole: String? = nil, time: String, topic: String?, way: Way) {
-            (self.table, self.time, self.topic, self.way) = (table, time, topic, way)
+            self.table = table
+            self.time = time
+            self.topic = topic
+            self.way = way
             setting = "retention.\(whole ?? table)_days"
         }
     }

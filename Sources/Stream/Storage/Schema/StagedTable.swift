@@ -14,7 +14,10 @@ package struct StagedTable: Sendable {
     let periodsBy: String?
 
     package init(name: String, columns: [String], key: [String], isRevised: Bool = false, periodsBy: String? = nil) {
-        (self.name, self.key, self.isRevised, self.periodsBy) = (name, key, isRevised, periodsBy)
+        self.name = name
+        self.key = key
+        self.isRevised = isRevised
+        self.periodsBy = periodsBy
         self.columns = columns + (isRevised ? ["revision", "revised_at"] : [])
     }
 
@@ -101,6 +104,8 @@ package struct TableRows: Sendable {
     package let count: Int
 
     package init(_ table: StagedTable, _ copy: BinaryCopy) {
-        (self.table, bytes, count) = (table, copy.bytes, copy.rowCount)
+        self.table = table
+        bytes = copy.bytes
+        count = copy.rowCount
     }
 }

@@ -50,7 +50,8 @@ package struct StatusReads: Sendable {
                 pg_database_size(current_database()) AS bytes
             """)[0]
         nowMs = try head.timestampMs("now")!
-        (migration, bytes) = (try head.int("migration") ?? 0, Int64(try head.int("bytes")!))
+        migration = try head.int("migration") ?? 0
+        bytes = Int64(try head.int("bytes")!)
         clocks = try seen("partition_progress") {
             try connection.query(
                 """

@@ -12,7 +12,9 @@ package enum GeocodeStore {
         let digest: [UInt8]
 
         package init(source: String, isReverse: Bool, digest: [UInt8]) {
-            (self.source, self.isReverse, self.digest) = (source, isReverse, digest)
+            self.source = source
+            self.isReverse = isReverse
+            self.digest = digest
         }
 
         fileprivate var key: [Parameter] { [.text(source), .bool(isReverse), .bytes(digest)] }

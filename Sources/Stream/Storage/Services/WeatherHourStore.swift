@@ -10,7 +10,9 @@ package enum WeatherHourStore {
         package let keptUntilMs: Int64
 
         package init(startMs: Int64, answer: String, keptUntilMs: Int64) {
-            (self.startMs, self.answer, self.keptUntilMs) = (startMs, answer, keptUntilMs)
+            self.startMs = startMs
+            self.answer = answer
+            self.keptUntilMs = keptUntilMs
         }
     }
 

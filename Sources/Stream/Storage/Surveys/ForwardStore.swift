@@ -29,7 +29,7 @@ package struct WaitingForward {
 
 /// The table between the worker's transaction and the collector (`drover.forward`).
 package enum ForwardStore {
-    /// What becomes of a version.
+    /// What becomes of a version in the end.
     package enum End: String { case sent, refused, stopped }
 
     package static let answerBytesMax = 500
@@ -128,7 +128,7 @@ package enum ForwardStore {
     /// For people to read, the newest first: the columns speak for themselves.
     /// - Parameter state: nil: all. The same of site and survey.
     package static func list(
-        state: String?, site: String?, survey: String?, on connection: Connection
+        state: ForwardState?, site: String?, survey: String?, on connection: Connection
     ) throws -> Rows {
         try connection.query(
             """
@@ -138,6 +138,6 @@ package enum ForwardStore {
             WHERE ($1::text IS NULL OR state = $1) AND ($2::text IS NULL OR site = $2)
                 AND ($3::text IS NULL OR survey = $3)
             ORDER BY made_at DESC, site, survey, version LIMIT 1000
-            """, [.text(state), .text(site), .text(survey)])
+            """, [.text(state?.rawValue), .text(site), .text(survey)])
     }
 }

@@ -15,7 +15,9 @@ package struct SightingColumn: Sendable {
     let sql: String
 
     init(_ name: String, _ kind: Kind, _ sql: String? = nil) {
-        (self.name, self.kind, self.sql) = (name, kind, sql ?? "e.\(name)")
+        self.name = name
+        self.kind = kind
+        self.sql = sql ?? "e.\(name)"
     }
 
     /// `=`, `+`, `-`, `@`, also in full width, tab and line ends: spreadsheets take them for the begin of a formula.

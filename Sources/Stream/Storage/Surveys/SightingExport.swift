@@ -69,7 +69,8 @@ package struct SightingExport: Sendable {
             guard parts.count == 3, let middle = Position(text: parts[0] + "," + parts[1]),
                 let km = Double(parts[2]), km > 0, km <= 2_000
             else { return nil }
-            (self.middle, metres) = (middle, km * 1_000)
+            self.middle = middle
+            metres = km * 1_000
         }
     }
 
@@ -83,7 +84,8 @@ package struct SightingExport: Sendable {
             guard parts.count == 4, let southWest = Position(text: parts[0] + "," + parts[1]),
                 let northEast = Position(text: parts[2] + "," + parts[3]), southWest.latitude <= northEast.latitude
             else { return nil }
-            (self.southWest, self.northEast) = (southWest, northEast)
+            self.southWest = southWest
+            self.northEast = northEast
         }
     }
 

@@ -52,7 +52,8 @@ extension SightingExport {
             } else if try row.int("of_band") == 0 {
                 figures.bands.append((try row.int("band"), count))
             } else {
-                (figures.firstDay, figures.lastDay) = (try row.text("first_day"), try row.text("last_day"))
+                figures.firstDay = try row.text("first_day")
+                figures.lastDay = try row.text("last_day")
                 let corners = try row.doubleArray("extent")!.compactMap { $0 }
                 figures.extent = corners.count == 4 ? corners : nil
                 figures.all = count
@@ -108,7 +109,8 @@ extension SightingExport {
         year: Int, on connection: Connection
     ) throws -> (weeks: [(week: Int, surveys: Int, individuals: Int)], sites: Int) {
         var whole = self
-        (whole.fromMs, whole.toMs) = (nil, nil)
+        whole.fromMs = nil
+        whole.toMs = nil
         let around = "make_timestamptz(\(year), 1, 1, 0, 0, 0, 'UTC')"
         let span = { (column: String) in
             "e.\(column) >= \(around) - interval '9 days' AND e.\(column) < \(around) + interval '376 days'"
@@ -158,7 +160,10 @@ extension SightingExport {
             guard parts.count == 4, let ms = Int64(parts[0]), ms.magnitude < 1 << 53, VehicleID.isValid(parts[1].utf8),
                 VehicleID.isValid(parts[2].utf8), let sighting = Int32(parts[3])
             else { return nil }
-            (seenMs, site, survey, self.sighting) = (ms, parts[1], parts[2], sighting)
+            seenMs = ms
+            site = parts[1]
+            survey = parts[2]
+            self.sighting = sighting
         }
     }
 

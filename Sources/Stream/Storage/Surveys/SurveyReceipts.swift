@@ -38,7 +38,9 @@ package enum SurveyReceipts {
         package let partition: Int32
         package let offset: Int64
         package init(_ number: Int64, partition: Int32, offset: Int64) {
-            (self.number, self.partition, self.offset) = (number, partition, offset)
+            self.number = number
+            self.partition = partition
+            self.offset = offset
         }
     }
 

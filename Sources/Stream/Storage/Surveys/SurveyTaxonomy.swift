@@ -16,7 +16,7 @@ package enum SurveyTaxonomy {
             FROM drover.taxon_name n JOIN drover.taxon t USING (taxon) WHERE n.name = ANY ($1)
             """, [.textArray(folded.sorted())])
         {
-            guard let kind = TaxonName.Kind(rawValue: try row.text("kind")!) else { continue }
+            let kind: TaxonName.Kind = try row.word("kind")!
             entries[try row.text("name")!, default: []].append(
                 TaxonName.Entry(
                     kind: kind, taxon: try row.text("taxon")!, accepted: try row.text("accepted")!,

@@ -11,7 +11,8 @@ package struct SurveyLackingWeather: Sendable {
     package let hours: [Int64]
 
     fileprivate init(_ row: Row) throws {
-        (site, survey) = (try row.text("site")!, try row.text("survey")!)
+        site = try row.text("site")!
+        survey = try row.text("survey")!
         account = try row.text("account")!
         submittedMs = try row.timestampMs("submitted_at")!
         place = Position(degrees: try row.double("latitude_deg"), try row.double("longitude_deg"))

@@ -22,7 +22,7 @@ package enum TourEventStore {
     private static func fill(_ event: TourEvent, _ copy: inout BinaryCopy) {
         copy.text(event.tour)
         copy.text(event.id)
-        copy.text(event.kindName)
+        copy.text(event.word.rawValue)
         copy.text(event.waypoint ?? "")
         copy.int4(Int32(event.version))
         copy.timestampMs(event.ts)
@@ -41,13 +41,20 @@ package enum TourEventStore {
             TourEvent(
                 id: try row.text("event")!, tour: try row.text("tour")!, version: try row.int("version")!,
                 ts: try row.timestampMs("happened_at")!, offsetMin: try row.int("utc_offset_min")!,
-                kind: try row.text("kind")! == "download" ? .download : .visit(waypoint: try row.text("waypoint")!))
+                kind: try kind(row))
+        }
+    }
+
+    private static func kind(_ row: Row) throws -> TourEvent.Kind {
+        switch try row.word("kind", of: TourEvent.Word.self)! {
+        case .download: .download
+        case .visit: .visit(waypoint: try row.text("waypoint")!)
         }
     }
 
     private static func count(_ days: [TourChanges.Day], on connection: Connection) throws {
         let columns: [Parameter] = [
-            .textArray(days.map(\.tour)), .textArray(days.map(\.kind)), .textArray(days.map(\.waypoint)),
+            .textArray(days.map(\.tour)), .textArray(days.map(\.kind.rawValue)), .textArray(days.map(\.waypoint)),
             .int8Array(days.map(\.localDay)),
         ]
         let asked = """
@@ -70,7 +77,8 @@ package enum TourEventStore {
     // MARK: Reading
 
     package struct DayRow: Sendable {
-        package let kind, waypoint, date: String
+        package let kind: TourEvent.Word
+        package let waypoint, date: String
         package let events: Int
     }
 
@@ -83,7 +91,7 @@ package enum TourEventStore {
             """, [.text(tour), .int8(most)]
         ).map {
             DayRow(
-                kind: try $0.text("kind")!, waypoint: try $0.text("waypoint")!, date: try $0.text("date")!,
+                kind: try $0.word("kind")!, waypoint: try $0.text("waypoint")!, date: try $0.text("date")!,
                 events: try $0.int("events")!)
         }
     }

@@ -116,8 +116,12 @@ package enum TourStore {
 
 extension TourStore.Draft {
     fileprivate init(_ row: Row) throws {
-        (tour, area, draft) = (try row.text("tour")!, try row.text("area")!, try row.text("draft")!)
-        (changedBy, changedMs) = (try row.text("changed_by")!, try row.timestampMs("changed_at")!)
-        (revision, version) = (try row.int("revision")!, try row.int("version")!)
+        tour = try row.text("tour")!
+        area = try row.text("area")!
+        draft = try row.text("draft")!
+        changedBy = try row.text("changed_by")!
+        changedMs = try row.timestampMs("changed_at")!
+        revision = try row.int("revision")!
+        version = try row.int("version")!
     }
 }

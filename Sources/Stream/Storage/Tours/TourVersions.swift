@@ -32,8 +32,12 @@ package enum TourVersions {
             version: Int, area: String, document: String, files: String, waypoints: [String],
             archives: [(fromVersion: Int, content: [UInt8], digest: [UInt8])]
         ) {
-            (self.version, self.area, self.document, self.files) = (version, area, document, files)
-            (self.waypoints, self.archives) = (waypoints, archives)
+            self.version = version
+            self.area = area
+            self.document = document
+            self.files = files
+            self.waypoints = waypoints
+            self.archives = archives
         }
     }
 
@@ -176,8 +180,10 @@ package enum TourVersions {
 
 extension TourVersions.Package {
     fileprivate init(_ row: Row) throws {
-        (version, fromVersion) = (try row.int("version")!, try row.int("from_version")!)
-        (bytes, digest) = (Int64(try row.int("bytes")!), try row.bytes("digest")!)
+        version = try row.int("version")!
+        fromVersion = try row.int("from_version")!
+        bytes = Int64(try row.int("bytes")!)
+        digest = try row.bytes("digest")!
         publishedMs = try row.timestampMs("published_at")!
     }
 }

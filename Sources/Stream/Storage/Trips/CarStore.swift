@@ -37,7 +37,8 @@ package enum CarStore {
         var trip = Trip(
             startMs: try row.timestampMs("start_at")!, endMs: try row.timestampMs("end_at")!,
             totals: try TotalsColumns.totals(row))
-        (trip.isFromBefore, trip.goesOn) = (try row.bool("from_before")!, try row.bool("goes_on")!)
+        trip.isFromBefore = try row.bool("from_before")!
+        trip.goesOn = try row.bool("goes_on")!
         trip.carry = try row.bytes("carry") ?? []
         return trip
     }
@@ -90,9 +91,8 @@ package enum CarStore {
         {
             if let nextMs = try row.timestampMs("next_at") {
                 var next = Trip(startMs: nextMs, endMs: nextMs, totals: DriveTotals())
-                (next.isFromBefore, next.carry) = (
-                    try row.bool("next_from_before")!, try row.bytes("next_carry") ?? []
-                )
+                next.isFromBefore = try row.bool("next_from_before")!
+                next.carry = try row.bytes("next_carry") ?? []
                 histories[try vehicle(row)]?.next = next
             }
             histories[try vehicle(row)]?.lastMinuteMs = try row.timestampMs("last_at")

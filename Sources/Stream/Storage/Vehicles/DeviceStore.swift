@@ -1,12 +1,9 @@
 package import Fleet
 package import Postgres
 
-/// What a gateway polls: the box of a machine, or the adapter in a car.
-package enum DeviceKind: String, Sendable { case machine, car }
-
 /// A box or an adapter as it is registered, its host not yet looked up.
 package struct RegisteredDevice: Sendable {
-    package let kind: DeviceKind
+    package let kind: VehicleKind
     package let vehicle: VehicleID
     package let model: String?
     package let host: String
@@ -15,13 +12,15 @@ package struct RegisteredDevice: Sendable {
     package let supported: [String]?
     package let codes: Int?
 
-    /// Nil: of a kind that no gateway polls, or without a place.
+    /// Nil: without a place.
     fileprivate init?(_ row: Row) throws {
-        guard let kind = DeviceKind(rawValue: try row.text("kind")!),
-            let vehicle = try row.text("vehicle").flatMap({ VehicleID($0) }), let host = try row.text("host"),
+        guard let vehicle = try row.text("vehicle").flatMap({ VehicleID($0) }), let host = try row.text("host"),
             let port = try row.int("port")
         else { return nil }
-        (self.kind, self.vehicle, self.host, self.port) = (kind, vehicle, host, UInt16(port))
+        kind = try row.word("kind")!
+        self.vehicle = vehicle
+        self.host = host
+        self.port = UInt16(port)
         model = try row.text("model")
         certificateSHA256 = try row.text("certificate_sha256")
         supported = try row.textArray("pids")?.compactMap { $0 }
@@ -31,12 +30,14 @@ package struct RegisteredDevice: Sendable {
 
 /// Somebody waits for what this box has, or for this car's health.
 package struct DeviceRequest: Hashable, Sendable {
-    package let kind: DeviceKind
+    package let kind: VehicleKind
     package let vehicle: VehicleID
     package let id: String
 
-    package init(kind: DeviceKind, vehicle: VehicleID, id: String) {
-        (self.kind, self.vehicle, self.id) = (kind, vehicle, id)
+    package init(kind: VehicleKind, vehicle: VehicleID, id: String) {
+        self.kind = kind
+        self.vehicle = vehicle
+        self.id = id
     }
 }
 
@@ -67,7 +68,7 @@ package enum DeviceStore {
             """)
         return Set(
             try rows.compactMap { row in
-                guard let kind = DeviceKind(rawValue: try row.text(0)!) else { return nil }
+                let kind: VehicleKind = try row.word(0)!
                 return try row.text(1).flatMap { VehicleID($0) }.map {
                     DeviceRequest(kind: kind, vehicle: $0, id: try row.text(2)!)
                 }

@@ -290,18 +290,18 @@ extension MachineStore {
         func thousandths(_ column: String) throws -> Int64? {
             try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }
         }
-        let (state, name) = (try row.text("state")!, try row.text("parameter")!)
+        let (state, name): (AlertState, String) = (try row.word("state")!, try row.text("parameter")!)
         let resolvedMs = try row.timestampMs("resolved_at")
         guard
             let episode = Episode(
                 vehicle: VehicleID(try row.text("vehicle")!)!, model: try row.text("account") ?? row.text("model")!,
                 name: name,
-                unit: try row.text("unit")!, severity: try row.text("severity")!,
-                isSoon: state == Episode.State.dueSoon.rawValue, test: try row.text("test")!,
+                unit: try row.text("unit")!, severity: try row.word("severity")!,
+                isSoon: state == .dueSoon, test: try row.word("test")!,
                 threshold: try thousandths("threshold"), sinceMs: try row.timestampMs("since_at")!,
                 openedMs: try row.timestampMs("opened_at")!, openingValue: try thousandths("opening_value"),
                 worstValue: try thousandths("worst_value"), worstMs: try row.timestampMs("worst_at")!,
-                resolvedMs: resolvedMs, audience: try row.text("audience")!,
+                resolvedMs: resolvedMs, audience: try row.word("audience")!,
                 recommended: try thousandths("recommended"), advice: try row.text("advice"),
                 rulesVersion: try row.text("rules_version")!)
         else {
@@ -310,7 +310,7 @@ extension MachineStore {
         return ToldAlert(
             id: try row.text("alert_id")!, firstOpenedMs: try row.timestampMs("first_opened_at")!,
             toldMs: try row.timestampMs("told_at"), resolvedToldMs: try row.timestampMs("resolved_told_at"),
-            episode: episode, isWithdrawn: state == "withdrawn", revision: Int32(try row.int("revision")!),
+            episode: episode, isWithdrawn: state == .withdrawn, revision: Int32(try row.int("revision")!),
             revisedMs: try row.timestampMs("revised_at"))
     }
 
@@ -318,7 +318,8 @@ extension MachineStore {
         var reading = MachineReading(
             vehicle: VehicleID(try row.text("vehicle")!)!, ts: try row.timestampMs("read_at")!,
             id: try row.text("reading_id")!, model: try row.text("model")!)
-        (reading.serial, reading.firmware) = (try row.text("serial"), try row.text("firmware"))
+        reading.serial = try row.text("serial")
+        reading.firmware = try row.text("firmware")
         for (parameter, column) in MachineStore.parameters {
             switch parameter.row.kind {
             case .number: reading.values[parameter] = try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }

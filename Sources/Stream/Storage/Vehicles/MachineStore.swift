@@ -155,7 +155,7 @@ package enum MachineStore {
         copy.text(episode.name)
         copy.text(episode.unit)
         copy.text(episode.severity.rawValue)
-        copy.text(alert.isWithdrawn ? "withdrawn" : episode.state.rawValue)
+        copy.text(alert.state.rawValue)
         copy.text(episode.test.rawValue)
         copy.float8(thousandths(episode.threshold))
         copy.timestampMs(episode.sinceMs)

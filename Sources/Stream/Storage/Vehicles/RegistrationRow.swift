@@ -5,7 +5,8 @@ extension Action.Registration {
     /// What is registered, from the columns of `drover.registration` with `tank_ml` and `efficiency_milli_pct`.
     init(_ row: Row, isCar: Bool) throws {
         self.init()
-        (name, model) = (try row.text("name"), try row.text("model"))
+        name = try row.text("name")
+        model = try row.text("model")
         tags = try row.textArray("tags")!.compactMap { $0 }
         isDisabled = try row.bool("is_disabled")!
         if let host = try row.text("host") {
@@ -15,9 +16,12 @@ extension Action.Registration {
         guard isCar else { return }
         func integer(_ column: String) throws -> Int32? { try row.int(column).map { Int32(clamping: $0) } }
         var car = Action.Car()
-        (car.account, car.vin, car.make) = (try row.text("account"), try row.text("vin"), try row.text("make"))
+        car.account = try row.text("account")
+        car.vin = try row.text("vin")
+        car.make = try row.text("make")
         car.fuel = try row.text("fuel").flatMap(Action.Car.Fuel.init)
-        (car.year, car.tankMl) = (try integer("year"), try integer("tank_ml"))
+        car.year = try integer("year")
+        car.tankMl = try integer("tank_ml")
         car.displacementCc = try integer("displacement_cc")
         car.volumetricEfficiencyMilliPct = try integer("efficiency_milli_pct")
         self.car = car

@@ -31,9 +31,9 @@ package enum VehicleKeeper {
     }
 
     /// Whether its tags at least are theirs to change.
-    /// - Parameter kind: `car` or `machine`.
-    package static func mayTag(_ vehicle: String, kind: String, on connection: Connection) throws -> Bool {
-        try connection.query("SELECT drover.tags_vehicle($1, $2)", [.text(kind), .text(vehicle)])[0].bool(0) ?? false
+    package static func mayTag(_ vehicle: String, kind: VehicleKind, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.tags_vehicle($1, $2)", [.text(kind.rawValue), .text(vehicle)])[0].bool(0)
+            ?? false
     }
 
     /// Nil: it is not theirs to change.

@@ -1,18 +1,22 @@
+package import Fleet
 package import Postgres
 
 /// The vehicles that have reported. A vehicle comes into being with its first reading.
 package enum VehicleStore {
     package struct Row {
         let vehicle: String
-        let kind: String
+        let kind: VehicleKind
         let model: String?
         let partition: Int32
         /// Nil for a car: its latest trip tells.
         let lastMs: Int64?
 
-        package init(vehicle: String, kind: String, model: String?, partition: Int32, lastMs: Int64?) {
-            (self.vehicle, self.kind, self.model) = (vehicle, kind, model)
-            (self.partition, self.lastMs) = (partition, lastMs)
+        package init(vehicle: String, kind: VehicleKind, model: String?, partition: Int32, lastMs: Int64?) {
+            self.vehicle = vehicle
+            self.kind = kind
+            self.model = model
+            self.partition = partition
+            self.lastMs = lastMs
         }
     }
 
@@ -30,7 +34,7 @@ package enum VehicleStore {
                 last_reading_at = greatest(vehicle.last_reading_at, EXCLUDED.last_reading_at)
             """,
             [
-                .textArray(rows.map(\.vehicle)), .textArray(rows.map(\.kind)),
+                .textArray(rows.map(\.vehicle)), .textArray(rows.map(\.kind.rawValue)),
                 .textArray(rows.map { $0.model ?? "" }),
                 .int4Array(rows.map(\.partition)), .timestampArray(rows.map { $0.lastMs ?? 0 }),
             ])

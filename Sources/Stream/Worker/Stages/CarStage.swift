@@ -269,7 +269,7 @@ final class CarStage: Stage {
         if !watched.isEmpty, let live = liveRows() { changes.tables.append(live) }
         changes.count = book.rows.count + actions.count
         changes.vehicles = book.rows.vehicles.map {
-            VehicleStore.Row(vehicle: text($0), kind: "car", model: nil, partition: partition.partition, lastMs: nil)
+            VehicleStore.Row(vehicle: text($0), kind: .car, model: nil, partition: partition.partition, lastMs: nil)
         }
         for minute in book.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
         changes.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }

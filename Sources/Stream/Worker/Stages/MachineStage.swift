@@ -128,7 +128,7 @@ final class MachineStage: Stage {
         var changes = StageChanges()
         changes.vehicles = own.machines.filter { !$0.readings.isEmpty }.map {
             VehicleStore.Row(
-                vehicle: $0.vehicle.text, kind: "machine", model: $0.model, partition: partition.partition,
+                vehicle: $0.vehicle.text, kind: .machine, model: $0.model, partition: partition.partition,
                 lastMs: $0.lastMs)
         }
         changes.count = own.rowCount

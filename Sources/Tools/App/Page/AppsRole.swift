@@ -19,7 +19,8 @@ package struct AppsRole {
     /// Nil: `apps.port` is not set.
     package init?(_ settings: Settings, site: CampusSite, assets: AssetFiles, log: Log) throws {
         guard let port = try AppsRole.port(settings) else { return nil }
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         let (certificate, clients) = try AppsRole.certificates(settings)
         let codeKey = try MailRole.codeKey(settings)
         var router = site.router()

@@ -38,9 +38,11 @@ struct PageParts {
     private let roads: RouteDesk?
 
     init(_ settings: Settings, isSecure hasCertificate: Bool, log: Log) throws {
-        (self.settings, self.log) = (settings, log)
+        self.settings = settings
+        self.log = log
         let (reader, page) = (settings.readerConninfo, settings.text("postgres.page_url"))
-        (rules, queries) = (try settings.tripRules(), try Home.reportQueries())
+        rules = try settings.tripRules()
+        queries = try Home.reportQueries()
         folder = try Home.path(settings.text("alerts.thresholds_dir"))
         let nodes = try PageRole.nodes(settings)
         assets = try Home.assets()

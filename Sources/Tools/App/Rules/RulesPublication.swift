@@ -102,7 +102,8 @@ package struct RulesWatch {
     package init?(_ settings: Settings, log: Log) throws {
         intervalMs = settings.integer("alerts.watch_s") * 1_000
         guard intervalMs > 0 else { return nil }
-        (publication, self.log) = (RulesPublication(settings: settings), log)
+        publication = RulesPublication(settings: settings)
+        self.log = log
         directory = try Home.path(settings.text("alerts.thresholds_dir"))
     }
 
@@ -123,7 +124,8 @@ package struct RulesWatch {
                 throw error
             }
             let outcome = try publication.publish(rules)
-            (settled, trouble) = (folder, nil)
+            settled = folder
+            trouble = nil
             say(outcome, rules)
         } catch {
             let text = "\(error)"

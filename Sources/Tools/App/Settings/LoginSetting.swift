@@ -31,7 +31,8 @@ final class LoginInquiry {
     private var sessions: [String: Connection] = [:]
 
     init(_ logins: [(setting: LoginSetting, conninfo: String)], connectS: Int) {
-        (self.logins, self.connectS) = (logins, connectS)
+        self.logins = logins
+        self.connectS = connectS
     }
 
     /// The settings, or what is wrong with each that is. Neither says a login's name: probers are not logged in.

@@ -82,7 +82,8 @@ extension Command {
             }
             return name
         }
-        (filter.sinceMs, filter.untilMs) = (try time("--since"), try time("--until"))
+        filter.sinceMs = try time("--since")
+        filter.untilMs = try time("--until")
         filter.after = try arguments.integer("--after", in: 0...Int64.max)
         return filter
     }

@@ -91,10 +91,10 @@ extension Command {
         try said(fleet, missing: "there is no fleet \(fleet): see `drover fleet list`") {
             try connection.transaction {
                 for vehicle in vehicles { try FleetBook.add(vehicle, kind: kind, to: fleet, on: connection) }
-                try note(fleet, [("added", vehicles.joined(separator: " ")), ("kind", kind)], connection)
+                try note(fleet, [("added", vehicles.joined(separator: " ")), ("kind", kind.rawValue)], connection)
             }
         }
-        Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind)) added")
+        Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind.rawValue)) added")
         // Vehicles may be given to a fleet before they report; a slip of the pen looks the same.
         let unknown = try FleetBook.unknown(vehicles, kind: kind, on: connection)
         if !unknown.isEmpty { Out.note("not known so far: \(unknown.joined(separator: ", "))") }
@@ -107,11 +107,11 @@ extension Command {
         try connection.transaction {
             for vehicle in vehicles
             where try !FleetBook.take(vehicle, kind: kind, from: fleet, on: connection) {
-                throw Failure("\(vehicle): no \(kind) of this id is in fleet \(fleet); nothing was changed")
+                throw Failure("\(vehicle): no \(kind.rawValue) of this id is in fleet \(fleet); nothing was changed")
             }
-            try note(fleet, [("taken", vehicles.joined(separator: " ")), ("kind", kind)], connection)
+            try note(fleet, [("taken", vehicles.joined(separator: " ")), ("kind", kind.rawValue)], connection)
         }
-        Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind)) taken out")
+        Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind.rawValue)) taken out")
         return .done
     }
 
@@ -143,8 +143,8 @@ extension Command {
         try AuditLog.record(.fleetChanged, [("fleet", fleet)] + detail, on: connection)
     }
 
-    private static func kind(_ arguments: Arguments) throws -> String {
-        try arguments.one("--kind", of: ["machine": "machine", "car": "car"], standard: "machine")
+    private static func kind(_ arguments: Arguments) throws -> VehicleKind {
+        try Command.vehicleKind(arguments)
     }
 
     /// The rules of the tables, in a person's words.

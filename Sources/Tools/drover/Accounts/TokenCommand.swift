@@ -1,3 +1,4 @@
+import Alerts
 import App
 import Basics
 import Codecs
@@ -88,7 +89,7 @@ extension Command {
         var table = Table(["id", "account", "name", "scopes", "role", "made", "expires", "revoked", "last used"])
         table.rows = entries.map { entry in
             [
-                entry.id, entry.account, entry.name, entry.scopes.joined(separator: ","), entry.role,
+                entry.id, entry.account, entry.name, entry.scopes.joined(separator: ","), entry.role.rawValue,
                 UTC.text(entry.madeMs),
                 entry.expiresMs.map(UTC.text), entry.revokedMs.map(UTC.text), entry.lastUsedMs.map(UTC.text),
             ]
@@ -102,7 +103,7 @@ extension TokenStore.Entry {
         func time(_ ms: Int64?) -> JSONValue { .optional(ms.map(UTC.text)) }
         return .object([
             ("token_id", .text(id)), ("account", .text(account)), ("name", .optional(name)),
-            ("scopes", .list(scopes.map { .text($0) })), ("role", .text(role)), ("made_at", time(madeMs)),
+            ("scopes", .list(scopes.map { .text($0) })), ("role", .text(role.rawValue)), ("made_at", time(madeMs)),
             ("expires_at", time(expiresMs)),
             ("revoked_at", time(revokedMs)), ("last_used_at", time(lastUsedMs)),
         ])

@@ -186,15 +186,19 @@ extension PlanCases.Case {
 
     private func rules() throws -> DispatchRules {
         var rules = DispatchRules()
-        (rules.exactStatesMax, rules.exactLabelsMax) = (PlanCases.Case.exactStatesMax, 1_000_000)
+        rules.exactStatesMax = PlanCases.Case.exactStatesMax
+        rules.exactLabelsMax = 1_000_000
         if let weights {
-            (rules.weights.travel, rules.weights.wait, rules.weights.ride) = (
-                weights.travel, weights.wait, weights.ride
-            )
-            (rules.weights.order, rules.weights.cancel) = (weights.order, weights.cancel)
-            (rules.weights.override, rules.weights.surge) = (weights.override, weights.surge)
+            rules.weights.travel = weights.travel
+            rules.weights.wait = weights.wait
+            rules.weights.ride = weights.ride
+            rules.weights.order = weights.order
+            rules.weights.cancel = weights.cancel
+            rules.weights.override = weights.override
+            rules.weights.surge = weights.surge
         }
-        (rules.pickupServiceS, rules.dropoffServiceS) = (service_s?.pickup ?? 0, service_s?.dropoff ?? 0)
+        rules.pickupServiceS = service_s?.pickup ?? 0
+        rules.dropoffServiceS = service_s?.dropoff ?? 0
         return rules
     }
 
@@ -238,7 +242,8 @@ extension PlanCases.Case {
             id: open.request, passengers: open.pax,
             pickup: try place(open.pickup, open.from, "pickup of \(open.request)"),
             dropoff: try place(open.dropoff, open.to, "dropoff of \(open.request)"))
-        (request.cancelLikelihood, request.overrideLikelihood) = (open.p_cancel ?? 0, open.p_override ?? 0)
+        request.cancelLikelihood = open.p_cancel ?? 0
+        request.overrideLikelihood = open.p_override ?? 0
         request.dropoffOverrideLikelihood = request.overrideLikelihood
         request.pickupWindow = try window(open.pickup_window, open.request)
         request.dropoffWindow = try window(open.dropoff_window, open.request)

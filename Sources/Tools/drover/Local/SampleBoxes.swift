@@ -38,7 +38,8 @@ final class SampleBoxes {
         let now = Clock.nowMs()
         let actions = SampleBoxes.boxes.enumerated().map { number, box in
             var registration = Action.Registration()
-            (registration.name, registration.tags) = (box.name, ["sample"])
+            registration.name = box.name
+            registration.tags = ["sample"]
             registration.address = .init(
                 host: "127.0.0.1", port: Int32(server.port(of: number)), certificateSHA256: nil)
             return Action(

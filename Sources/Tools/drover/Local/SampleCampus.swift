@@ -33,7 +33,8 @@ struct SampleCampus {
             unsafe KeyPlace.partition(of: $0, count: count)
         }
         partition = TopicPartition(topic: Topic.dispatch, partition: number)
-        (producer, reader) = (try Producer(kafka), try RecordReader(kafka))
+        producer = try Producer(kafka)
+        reader = try RecordReader(kafka)
         connection = try Connection(conninfo: settings.text("postgres.reader_url"))
     }
 

@@ -35,12 +35,15 @@ final class SampleCars {
         let now = Clock.nowMs()
         let actions = SampleCars.cars.enumerated().map { number, car in
             var registration = Action.Registration()
-            (registration.name, registration.tags) = (car.name, ["sample"])
+            registration.name = car.name
+            registration.tags = ["sample"]
             registration.address = .init(
                 host: "127.0.0.1", port: Int32(server.port(of: number)), certificateSHA256: nil)
             var details = Action.Car()
-            (details.vin, details.fuel) = (server.devices[number].vin, .gasoline)
-            (details.displacementCc, details.tankMl) = (1_984, 50_000)
+            details.vin = server.devices[number].vin
+            details.fuel = .gasoline
+            details.displacementCc = 1_984
+            details.tankMl = 50_000
             registration.car = details
             return Action(
                 id: "a-" + UUID().uuidString.lowercased(), vehicle: VehicleID(car.vehicle)!, ts: now,

@@ -9,7 +9,9 @@ struct Command: Sendable {
         let value: String?
         let help: String
         init(_ name: String, _ value: String? = nil, _ help: String) {
-            (self.name, self.value, self.help) = (name, value, help)
+            self.name = name
+            self.value = value
+            self.help = help
         }
     }
 

@@ -40,7 +40,8 @@ extension Command {
         var line: String { check + (state == .ok ? ": ok, " : ": ") + message }
 
         init(check: String, state: State, message: String) {
-            (self.check, self.state) = (check, state)
+            self.check = check
+            self.state = state
             // An error of PostgreSQL names it, too.
             self.message = message.hasPrefix(check + ": ") ? String(message.dropFirst(check.count + 2)) : message
         }

@@ -60,7 +60,9 @@ struct StatusLine {
     }
 
     init(what: String, value: String, remedy: String? = nil) {
-        (self.what, self.value, self.remedy) = (what, value, remedy)
+        self.what = what
+        self.value = value
+        self.remedy = remedy
     }
 
     init(_ standing: TopicsStanding) {

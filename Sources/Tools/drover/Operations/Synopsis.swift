@@ -30,7 +30,8 @@ struct Synopsis {
     private let forms: [Form]
 
     init(_ command: Command) {
-        (self.command, options) = (command.name, command.options)
+        self.command = command.name
+        options = command.options
         let valued = Set(command.options.filter { $0.value != nil }.map(\.name))
         forms = Synopsis.split(command.operands, at: "|").map { Synopsis.form($0, valued) }
     }

@@ -102,7 +102,8 @@ extension Command {
         let lengths = Dictionary(uniqueKeysWithValues: ReportSpan.Length.allCases.map { ($0.rawValue, $0) })
         let length = try arguments.one("--span", of: lengths, standard: "day")
         let format = try arguments.one("--as", of: formats, standard: "html")
-        let units = try arguments.one("--units", of: ["metric": "metric", "us": "us"], standard: "metric")
+        let units = try arguments.one(
+            "--units", of: ["metric": DriverSettings.Units.metric, "us": .us], standard: "metric")
         let new: NewSchedule
         do {
             new = try NewSchedule(

@@ -73,9 +73,11 @@ extension Command {
         let (above, below) = (try number("--above"), try number("--below"))
         guard above == nil || below == nil else { throw UsageError("--above and --below exclude each other") }
         tried.limit = above.map { (.above, $0) } ?? below.map { (.below, $0) }
-        (tried.critical, tried.clear) = (try number("--critical"), try number("--clear"))
+        tried.critical = try number("--critical")
+        tried.clear = try number("--clear")
         // Thousandths of seconds are milliseconds.
-        (tried.holdMs, tried.absentMs) = (try number("--for", least: 0), try number("--absent", least: 0))
+        tried.holdMs = try number("--for", least: 0)
+        tried.absentMs = try number("--absent", least: 0)
         return tried
     }
 
@@ -96,7 +98,9 @@ private struct TryOutput: Sendable {
 
     init(tried: TriedRule, _ outcome: RuleTrial.Outcome) {
         self.tried = tried
-        (machines, readings, alerts) = (outcome.machines, outcome.readings, outcome.alerts)
+        machines = outcome.machines
+        readings = outcome.readings
+        alerts = outcome.alerts
     }
 
     static let formats: [String: @Sendable (TryOutput) -> String] = [

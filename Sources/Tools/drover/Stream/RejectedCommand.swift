@@ -138,7 +138,8 @@ struct RejectedRecords {
 
     private func entry(_ place: Place) throws -> RejectedStore.Entry? {
         var filter = RejectedStore.Filter()
-        (filter.topic, filter.partition) = (place.partition.topic, place.partition.partition)
+        filter.topic = place.partition.topic
+        filter.partition = place.partition.partition
         filter.offset = place.offset
         return try RejectedStore.list(filter, most: 1, on: connection).first
     }
@@ -271,7 +272,8 @@ struct RejectedRecords {
         let producer = try Producer(kafka)
         var (pushed, bad, gone) = (0, 0, 0)
         var filter = RejectedStore.Filter()
-        (filter.topic, filter.isOpenOnly) = (topic, true)
+        filter.topic = topic
+        filter.isOpenOnly = true
         let entries = try RejectedStore.list(filter, most: .max, on: connection)
         let blocks = Dictionary(grouping: entries) { BlockKey($0) }.sorted { $0.value[0].isBefore($1.value[0]) }
         for (key, entries) in blocks {

@@ -122,7 +122,8 @@ struct ReplayJob {
 
     init(_ settings: Settings, schema: String) throws {
         try ReplaySchema.check(schema)
-        (self.settings, self.schema) = (settings, schema)
+        self.settings = settings
+        self.schema = schema
         connection = try Connection(conninfo: settings.text("postgres.url"))
     }
 
@@ -214,7 +215,8 @@ private final class ReplayProgress {
     private let isTerminal = isatty(2) != 0
 
     func show(_ done: Int64, _ total: Int64) {
-        (self.done, self.total) = (done, total)
+        self.done = done
+        self.total = total
         let nowMs = Clock.steadyMs()
         guard nowMs - lastMs >= (isTerminal ? 1_000 : 10_000) else { return }
         lastMs = nowMs

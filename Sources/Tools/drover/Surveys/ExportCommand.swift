@@ -106,11 +106,14 @@ extension Command {
         if arguments.has("--people") { sight.insert(.people) }
         if arguments.has("--places") { sight.insert(.places) }
         var filter = SightingExport(sight: sight)
-        (filter.species, filter.taxon) = (arguments.texts("--species"), arguments.text("--taxon"))
-        (filter.site, filter.behaviour) = (arguments.text("--site"), arguments.text("--behaviour"))
+        filter.species = arguments.texts("--species")
+        filter.taxon = arguments.text("--taxon")
+        filter.site = arguments.text("--site")
+        filter.behaviour = arguments.text("--behaviour")
         filter.surveyor = arguments.text("--surveyor")
         guard filter.surveyor == nil || sight.contains(.people) else { throw UsageError("--surveyor takes --people") }
-        (filter.fromMs, filter.toMs) = (try time("--from"), try time("--to"))
+        filter.fromMs = try time("--from")
+        filter.toMs = try time("--to")
         if let text = arguments.text("--near") {
             guard let circle = SightingExport.Circle(text) else {
                 throw UsageError("--near \(text): must be LAT,LON,KM, at most 2000 km")
@@ -148,7 +151,9 @@ final class ExportFile {
     private var place: String { part + ".at" }
 
     init(_ path: String, isResumed: Bool, contents: String, isMarked: Bool) throws {
-        (self.path, self.contents, self.isMarked) = (path, contents, isMarked)
+        self.path = path
+        self.contents = contents
+        self.isMarked = isMarked
         let part = path + ".part"
         if isResumed {
             let said = String(decoding: try Files.read(part + ".at"), as: UTF8.self).split(separator: " ").map(
@@ -156,7 +161,8 @@ final class ExportFile {
             guard said.count == 3, said[0] == contents, let bytes = UInt64(said[1]), let nextMs = Int64(said[2]) else {
                 throw Failure("\(part).at: does not say where to go on. Begin anew without --resume")
             }
-            (self.bytes, self.nextMs) = (bytes, nextMs)
+            self.bytes = bytes
+            self.nextMs = nextMs
         } else if !FileManager.default.createFile(atPath: part, contents: nil) {
             throw Failure("\(part): cannot be written. Check the folder and its permissions")
         }

@@ -2,16 +2,18 @@ import App
 import Reports
 import Settings
 import Storage
+import Surveys
 
 /// `drover sightings forwards`: which versions of surveys a collector was sent, and what it said.
 extension Command {
-    private static let states = ["waiting", "sent", "refused", "stopped"]
-
     static func listForwards(_ arguments: Arguments, _ settings: Settings) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
-        let state = arguments.text("--state")
-        if let state, !states.contains(state) {
-            throw UsageError("--state \(state): must be one of \(states.joined(separator: ", "))")
+        let state = try arguments.text("--state").map { text in
+            guard let state = ForwardState(rawValue: text) else {
+                let states = ForwardState.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError("--state \(text): must be one of \(states)")
+            }
+            return state
         }
         let rows = try ForwardStore.list(
             state: state, site: arguments.text("--site"), survey: arguments.text("--survey"),

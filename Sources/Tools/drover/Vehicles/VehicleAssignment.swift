@@ -20,7 +20,7 @@ extension Command {
         if arguments.has("--at") { throw UsageError("assign: say --from TIME, --at is for services and alerts") }
         let reader = try vehicleReader(arguments)
         let found = try reader.query(Home.reportQueries()["vehicle_kinds"], [.text(vehicle.text)])
-        guard try found.contains(where: { try $0.text("kind") == "car" }) else {
+        guard try found.contains(where: { try $0.word("kind") == VehicleKind.car }) else {
             throw Failure("\(vehicle): there is no such car; see `drover vehicle list --kind car`")
         }
         if let driver { try require(driver, of: "--driver", on: reader) }

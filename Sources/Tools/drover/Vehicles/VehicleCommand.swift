@@ -65,7 +65,7 @@ extension Command {
     static func machineReader(_ vehicle: VehicleID, _ arguments: Arguments) throws -> Connection {
         let reader = try vehicleReader(arguments)
         let found = try reader.query(Home.reportQueries()["vehicle_kinds"], [.text(vehicle.text)])
-        guard try found.contains(where: { try $0.text("kind") == "machine" }) else {
+        guard try found.contains(where: { try $0.word("kind") == VehicleKind.machine }) else {
             throw Failure("\(vehicle): there is no such machine; see `drover vehicle list --kind machine`")
         }
         return reader
@@ -94,7 +94,8 @@ extension Command {
         let rows = try DeviceStore.reached(
             Home.reportQueries()["vehicles"],
             [
-                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""), .text(kind ?? ""),
+                .text(arguments.text("--tag") ?? ""), .text(arguments.text("--search") ?? ""),
+                .text(kind?.rawValue ?? ""),
                 .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),
                 .int8(isSorted ? 1_000_000 : limit),
             ], on: vehicleReader(arguments))

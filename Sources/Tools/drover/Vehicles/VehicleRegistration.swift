@@ -19,14 +19,14 @@ extension Command {
         .init("--account", "ACCOUNT", "register, cars: whose it is. Of all of a car's own: `none` takes it away"),
     ]
 
-    static func vehicleKind(_ arguments: Arguments) throws -> String {
-        try arguments.one("--kind", of: ["car": "car", "machine": "machine"], standard: "machine")
+    static func vehicleKind(_ arguments: Arguments) throws -> VehicleKind {
+        try arguments.one("--kind", of: ["car": VehicleKind.car, "machine": .machine], standard: "machine")
     }
 
     static func register(_ arguments: Arguments) throws -> ExitCode {
         let vehicle = try vehicleID(arguments)
         if arguments.has("--at") { throw UsageError("register holds from now on: --at is for services and alerts") }
-        let isCar = try vehicleKind(arguments) == "car"
+        let isCar = try vehicleKind(arguments) == .car
         let typed = carOptions.first { arguments.has($0.name) }
         if let typed, !isCar { throw UsageError("\(typed.name) is for cars: say --kind car") }
         let settings = try SettingsSource.load(arguments)

@@ -4,7 +4,7 @@ internal import Presentation
 
 /// The local clock of a person. Minutes that the day leaves out when the clocks go forward come with the first one after
 /// them; of minutes that come twice the first counts.
-package struct PersonClock {
+package struct PersonClock: Sendable {
     private let zone: String
     private let calendar: Calendar
 
@@ -33,7 +33,7 @@ package struct PersonClock {
     }
 
     /// Until when it is quiet at `ms`; nil: it is not. From 22:00 until 06:00 is a night; from equal to until is never.
-    package func quietUntil(_ quiet: (from: Int, until: Int)?, at ms: Int64) -> Int64? {
+    package func quietUntil(_ quiet: NoticeSetting.Quiet?, at ms: Int64) -> Int64? {
         guard let quiet, quiet.from != quiet.until else { return nil }
         let parts = calendar.dateComponents([.hour, .minute], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
         let minute = (parts.hour ?? 0) * 60 + (parts.minute ?? 0)
@@ -44,7 +44,7 @@ package struct PersonClock {
     }
 
     /// `2026-11-22 07:00`
-    func minute(_ ms: Int64) -> String {
+    package func minute(_ ms: Int64) -> String {
         let parts = calendar.dateComponents(
             [.year, .month, .day, .hour, .minute], from: Date(timeIntervalSince1970: Double(ms) / 1_000))
         func two(_ value: Int?) -> String { (value ?? 0) < 10 ? "0\(value ?? 0)" : "\(value ?? 0)" }
@@ -52,7 +52,7 @@ package struct PersonClock {
     }
 
     /// `07:00`
-    static func clock(_ minute: Int) -> String {
+    package static func clock(_ minute: Int) -> String {
         [minute / 60, minute % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
     }
 }

@@ -1,19 +1,10 @@
 internal import Alerts
 internal import Basics
-internal import Codecs
 internal import Fleet
-internal import Formats
-internal import Presentation
-internal import Storage
-
-/// A notice with the alert's state at the time of telling.
-struct NoticeLine {
-    let notice: NoticeRow
-    let alert: NoticeAlert
-}
+package import Presentation
 
 /// The words of a message, for one account: in its units and its local time. Pure.
-struct NoticeText {
+package struct NoticeText: Sendable {
     /// Lines beyond that are counted by vehicle, and are on the pages.
     static let linesMax = 100
 
@@ -27,7 +18,7 @@ struct NoticeText {
     let nowMs: Int64
     private let clock: PersonClock
 
-    init(
+    package init(
         _ lines: [NoticeLine], _ account: NoticeAccount, isDaily: Bool, site: String, link: String?, nowMs: Int64
     ) {
         // Critical alerts first, then by vehicle, then by time.
@@ -35,7 +26,11 @@ struct NoticeText {
             ($0.alert.isCritical ? 0 : 1, $0.alert.vehicle, $0.alert.openedMs, $0.notice.id)
                 < ($1.alert.isCritical ? 0 : 1, $1.alert.vehicle, $1.alert.openedMs, $1.notice.id)
         }
-        (self.account, self.isDaily, self.site, self.link, self.nowMs) = (account, isDaily, site, link, nowMs)
+        self.account = account
+        self.isDaily = isDaily
+        self.site = site
+        self.link = link
+        self.nowMs = nowMs
         clock = PersonClock(zone: account.zone)
     }
 
@@ -43,7 +38,7 @@ struct NoticeText {
 
     // MARK: Subject
 
-    var subject: String {
+    package var subject: String {
         guard !isDaily else {
             return "\(NoticeText.many(lines.count, "alert")) of \(NoticeText.many(vehicles, "vehicle")) until "
                 + clock.minute(nowMs)
@@ -56,19 +51,19 @@ struct NoticeText {
     }
 
     /// For a small screen: what a push shows.
-    var short: String {
+    package var short: String {
         lines.prefix(3).map { "\(name($0.alert)): \(what($0.alert))" }.joined(separator: "\n")
             + (lines.count > 3 ? "\nand \(lines.count - 3) more" : "")
     }
 
     private func word(_ line: NoticeLine) -> String {
         switch line.notice.occasion {
-        case "repeated": "still open"
-        case "escalated": "nobody acknowledged"
-        case "resolved": "over"
-        case "corrected": "corrected"
-        case "withdrawn": "taken back"
-        default: line.alert.isOpen ? line.alert.severity : "over"
+        case .repeated: "still open"
+        case .escalated: "nobody acknowledged"
+        case .resolved: "over"
+        case .corrected: "corrected"
+        case .withdrawn: "taken back"
+        case .opened, .worse: line.alert.isOpen ? line.alert.severity.rawValue : "over"
         }
     }
 
@@ -84,7 +79,7 @@ struct NoticeText {
 
     // MARK: Text
 
-    var text: String {
+    package var text: String {
         var text = account.name.isEmpty ? "" : "For \(account.name).\n\n"
         for line in lines.prefix(NoticeText.linesMax) {
             text += "\(word(line).uppercased())  \(name(line.alert)): \(what(line.alert))\n"
@@ -100,7 +95,7 @@ struct NoticeText {
         return text
     }
 
-    var html: HTML {
+    package var html: HTML {
         let rest: [HTML] = rest.map { "<li>\($0.vehicle): \(NoticeText.many($0.count, "more alert"))</li>" }
         return """
             <!DOCTYPE html>
@@ -150,20 +145,20 @@ struct NoticeText {
     private func facts(_ line: NoticeLine) -> [(key: String, value: String)] {
         let (alert, notice) = (line.alert, line.notice)
         var facts: [(key: String, value: String)] = []
-        if !alert.model.isEmpty, alert.kind == "machine" { facts.append(("model", alert.model)) }
+        if !alert.model.isEmpty, alert.kind == .machine { facts.append(("model", alert.model)) }
         if let threshold = alert.threshold, !isFlag(alert) {
-            facts.append(("alert when", "\(alert.test) \(shown(threshold, alert))"))
+            facts.append(("alert when", "\(alert.test.rawValue) \(shown(threshold, alert))"))
         }
         if let rule = alert.rule { facts.append(("rule", rule)) }
         if let worst = alert.worstValue, !isFlag(alert) { facts.append(("worst", shown(worst, alert))) }
         facts.append(("since", clock.minute(alert.openedMs)))
         if let resolved = alert.resolvedMs { facts.append(("until", clock.minute(resolved))) }
         switch notice.occasion {
-        case "withdrawn": facts.append(("now", "late readings show that it was not so"))
-        case "corrected": facts.append(("now", "as it stands here: late readings changed what was told before"))
-        case "escalated": facts.append(("why you", "\(notice.relation): \(notice.reason)"))
-        case "repeated": facts.append(("why again", notice.reason))
-        default: break
+        case .withdrawn: facts.append(("now", "late readings show that it was not so"))
+        case .corrected: facts.append(("now", "as it stands here: late readings changed what was told before"))
+        case .escalated: facts.append(("why you", "\(notice.relation.rawValue): \(notice.reason)"))
+        case .repeated: facts.append(("why again", notice.reason))
+        case .opened, .worse, .resolved: break
         }
         if alert.isOpen, let by = alert.acknowledgedBy { facts.append(("acknowledged by", by)) }
         if alert.isOpen, let recommended = alert.recommended {
@@ -183,53 +178,16 @@ struct NoticeText {
         }
     }
 
-    // MARK: For programs
-
-    /// The body for a webhook: stored values in stored units, times in UTC.
-    func json(id: String) -> JSONValue {
-        .object([
-            ("schema", .integer(1)), ("id", .text(id)), ("kind", .text("notice")), ("account", .text(account.id)),
-            ("manner", .text(isDaily ? "daily" : "at_once")), ("made", .text(UTC.text(nowMs))),
-            ("subject", .text(subject)), ("acknowledge_url", .optional(link)),
-            (
-                "notices",
-                .list(
-                    lines.map { line in
-                        let alert = line.alert
-                        func number(_ value: Double?) -> JSONValue {
-                            value.flatMap { Decimal.scaled($0, decimals: 3) }.map {
-                                .number(Decimal.text($0, decimals: 3))
-                            } ?? .null
-                        }
-                        return .object([
-                            ("notice", .text(line.notice.id)), ("occasion", .text(line.notice.occasion)),
-                            ("why", .text(line.notice.relation)), ("alert", .text(alert.id)),
-                            ("vehicle", .text(alert.vehicle)),
-                            ("vehicle_name", .optional(alert.vehicleName.isEmpty ? nil : alert.vehicleName)),
-                            ("model", .text(alert.model)), ("parameter", .text(alert.parameter)),
-                            ("severity", .text(alert.severity)), ("state", .text(alert.state)),
-                            ("test", .text(alert.test)), ("threshold", number(alert.threshold)),
-                            ("rule", .optional(alert.rule)),
-                            ("worst_value", number(alert.worstValue)), ("unit", .text(alert.unit)),
-                            ("opened", .text(UTC.text(alert.openedMs))),
-                            ("resolved", .optional(alert.resolvedMs.map(UTC.text))),
-                            ("advice", .optional(alert.advice)),
-                        ])
-                    })
-            ),
-        ])
-    }
-
     // MARK: Pieces
 
     private func shown(_ value: Double, _ alert: NoticeAlert) -> String {
-        ShownValue(value, unit: alert.unit, in: account.units == "us" ? .us : .metric).text
+        ShownValue(value, unit: alert.unit, in: account.units).text
     }
 
     /// Yes or no: a value says nothing more.
     private func isFlag(_ alert: NoticeAlert) -> Bool {
-        alert.test == "absent" || (alert.unit.allSatisfy(\.isWhitespace) && alert.threshold == 1)
+        alert.test == .absent || (alert.unit.allSatisfy(\.isWhitespace) && alert.threshold == 1)
     }
 
-    static func many(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+    package static func many(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 }

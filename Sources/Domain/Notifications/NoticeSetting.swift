@@ -1,0 +1,54 @@
+package import Alerts
+
+/// What an account wants to be told, how and when. What stands here are the standards, as in 0040_notices.sql.
+package struct NoticeSetting: Sendable, Equatable {
+    /// How alerts of one severity are told.
+    package struct Way: Sendable, Equatable {
+        package var manner: NoticeManner
+        package var channels: Set<NoticeChannel>
+
+        package init(_ manner: NoticeManner, _ channels: Set<NoticeChannel>) {
+            self.manner = manner
+            self.channels = channels
+        }
+    }
+
+    /// Minutes of the local day; over midnight where `from` is the later one.
+    package struct Quiet: Sendable, Equatable {
+        package var from, until: Int
+
+        package init(from: Int, until: Int) {
+            self.from = from
+            self.until = until
+        }
+    }
+
+    package var critical = Way(.atOnce, [.mail, .push, .webhook])
+    package var warning = Way(.daily, [.mail, .webhook])
+    /// Minute of the local day at which what waits for the day's message is told.
+    package var dailyMinute = 420
+    /// When nothing is told; nil: no such hours.
+    package var quiet: Quiet?
+    /// Quiet hours hold critical ones back, too.
+    package var isQuietForCritical = false
+    /// Of what is over or hours old when it gets here.
+    package var backlog = NoticeBacklog.daily
+    /// Until an open alert that nobody has acknowledged is told again; 0: never.
+    package var repeatMin = 240
+    /// Also of machines that are seen as their maker.
+    package var hasMadeMachines = false
+    package var webhookURL: String?
+    /// Encrypted.
+    package var webhookKey: [UInt8]?
+    /// No more mail, by one click in one.
+    package var isMailEnded = false
+
+    package init() {}
+
+    package func way(_ severity: Episode.Severity) -> Way {
+        switch severity {
+        case .critical: critical
+        case .warning: warning
+        }
+    }
+}
