@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 from harness import ROOT
 from servers import template
-from world import connect, recordings
+from world import connect, query, recordings
 
 UTC = timezone.utc
 DAY = datetime(2026, 9, 14, tzinfo=UTC)
@@ -82,8 +82,7 @@ def walk(world, shared):
 
 def known(env):
     """PostgreSQL knows what is in its tables, as it does where they are older than some seconds."""
-    with connect(env) as connection:
-        connection.execute("ANALYZE")
+    query(env, "ANALYZE")
     return env
 
 

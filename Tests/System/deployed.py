@@ -1,7 +1,6 @@
 """What the files for containers and Kubernetes name, looked up in what the project has."""
 import json
 import os
-import re
 import shutil
 import subprocess
 from pathlib import Path

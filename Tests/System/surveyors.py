@@ -1,7 +1,6 @@
 """A desk for surveyors' apps: serve over HTTPS with a login that may hand surveys in and nothing else."""
 import itertools
 import json
-import re
 import uuid
 import xmlrpc.client
 from datetime import datetime, timedelta, timezone
@@ -11,32 +10,25 @@ from certificates import self_signed
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S
 from test_uploads import ADDRESS, JSON, Phone, give_token
-from world import connect
+from world import Asked, as_served
 
 SITES = itertools.count(1)
 
 
-class SurveyDesk:
+class SurveyDesk(Asked):
     """A migrated database and `drover serve` whose surveys go through a login in drover_survey alone."""
 
     def __init__(self, world, folder, brokers=None, settings=()):
         self.world, self.drover, self.settings = world, world.drover, list(settings)
-        self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
-            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_surveyors'").fetchone():
-                connection.execute("CREATE ROLE drover_surveyors LOGIN")
-            connection.execute("GRANT drover_survey TO drover_surveyors")
-        self.env["DROVER_POSTGRES_READER_URL"] = self.login("drover_web")
-        self.env["DROVER_POSTGRES_PAGE_URL"] = self.login("drover_pages")
+        self.env = as_served({**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})})
+        if not self.query("SELECT 1 FROM pg_roles WHERE rolname = 'drover_surveyors'"):
+            self.query("CREATE ROLE drover_surveyors LOGIN")
+        self.query("GRANT drover_survey TO drover_surveyors")
         self.env["DROVER_POSTGRES_SURVEY_URL"] = self.login("drover_surveyors")
         self.certificate, self.key = self_signed(folder, "first")
         self.map = folder / "node-map.txt"
         self.map.write_text(NODE_MAP)
         self.serve()
-
-    def login(self, role):
-        return re.sub(r"user='?\w+'?", f"user={role}", self.env["DROVER_POSTGRES_URL"])
 
     def serve(self, port=0):
         more = itertools.chain.from_iterable(("--set", setting) for setting in self.settings)

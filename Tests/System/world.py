@@ -5,7 +5,6 @@ import shutil
 import time
 from contextlib import contextmanager
 from decimal import Decimal
-from pathlib import Path
 
 import psycopg
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -157,6 +156,34 @@ def a_world(program):
 
 def connect(env):
     return psycopg.connect(env["DROVER_POSTGRES_URL"], autocommit=True)
+
+
+def query(env, statement, *values):
+    """The rows that a statement gives by itself; none of one that gives none."""
+    with connect(env) as connection:
+        cursor = connection.execute(statement, values or None)
+        return [] if cursor.description is None else cursor.fetchall()
+
+
+def url_of(env, user):
+    """The database's address with another login."""
+    return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
+
+
+def as_served(env):
+    """The environment of `drover serve` with the logins that production gives it."""
+    query(env, "GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
+    return {**env, "DROVER_POSTGRES_READER_URL": url_of(env, "drover_web"), "DROVER_POSTGRES_PAGE_URL": url_of(env, "drover_pages")}
+
+
+class Asked:
+    """Whoever has a database in `env`."""
+
+    def query(self, statement, *values):
+        return query(self.env, statement, *values)
+
+    def login(self, user):
+        return url_of(self.env, user)
 
 
 # What tells how the rows came to be: the state beside a car's latest trip says up to which offset it goes.

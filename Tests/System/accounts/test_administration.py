@@ -5,7 +5,7 @@ import pytest
 from harness import looked_at, until
 from people import PASSWORD, Visitor, lend_cookie
 from test_accounts import Site, certificate  # noqa: F401
-from world import connect
+from world import connect, query
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +153,7 @@ def test_a_dealer_finds_an_owner(site):
         [[number]] = site.query("SELECT dealership_id::text FROM drover.dealership WHERE dealer = 'deal' AND vehicle = 'mtg-1' AND ended_at IS NULL")
         assert dealer.post("/dealers/end", form=mark(dealer, "/dealers"), dealership=number).status == 200
     # Not all serial numbers that there are.
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")
+    query(site.env, "INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")
     assert stranger.post("/dealers/ask", form=mark(stranger, "/dealers"), vehicle="mtg-1").status == 429
     until(lambda: site.query("SELECT count(*) FROM drover.mail") == [(0,)])
     assert len(site.office.box.mails) == letters + 1, "one letter for one question"

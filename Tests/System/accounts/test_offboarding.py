@@ -10,7 +10,7 @@ from harness import HANG_S, until
 from people import PASSWORD, Visitor, add_account
 from test_accounts import Site, certificate  # noqa: F401
 from test_sight import login
-from world import connect
+from world import connect, query, url_of
 
 # Each column that names an account, by what becomes of its rows when the account is disabled and when it is erased: they go, they end
 # (OPEN below says what of them is open), or they stay: results and what others did name accounts by their ids for good, what an account is
@@ -77,14 +77,12 @@ ROWS = """
 
 
 def named(env):
-    with connect(env) as owner:
-        return {row[0] for row in owner.execute(
-            r"""SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c
-                JOIN pg_class t ON t.oid = format('drover.%I', c.table_name)::regclass AND t.relkind IN ('r', 'p') AND NOT t.relispartition
-                WHERE c.table_schema = 'drover' AND c.data_type IN ('text', 'ARRAY', 'name', 'character varying')
-                  AND (c.column_name ~ 'account|dealer$|colleague|member|recipient|mail_to$|^mail$|_by$'
-                    OR EXISTS (SELECT FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
-                               WHERE k.contype = 'f' AND k.confrelid = 'drover.account'::regclass AND k.conrelid = t.oid AND a.attname = c.column_name))""")}
+    return {row[0] for row in query(env, r"""SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c
+            JOIN pg_class t ON t.oid = format('drover.%I', c.table_name)::regclass AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+            WHERE c.table_schema = 'drover' AND c.data_type IN ('text', 'ARRAY', 'name', 'character varying')
+              AND (c.column_name ~ 'account|dealer$|colleague|member|recipient|mail_to$|^mail$|_by$'
+                OR EXISTS (SELECT FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                           WHERE k.contype = 'f' AND k.confrelid = 'drover.account'::regclass AND k.conrelid = t.oid AND a.attname = c.column_name))""")}
 
 
 def rows(connection, column, is_open):
@@ -315,7 +313,7 @@ def test_a_connection_that_came_in_meanwhile_ends_with_the_next_heartbeat(site):
     with connect(site.env) as owner:
         owner.execute("CREATE ROLE drover_account_late LOGIN")
         try:
-            address = re.sub(r"user='?\w+'?", "user=drover_account_late", site.env["DROVER_POSTGRES_URL"])
+            address = url_of(site.env, "drover_account_late")
             with psycopg.connect(address, autocommit=True) as late:
                 owner.execute("ALTER ROLE drover_account_late NOLOGIN")
                 until(lambda: owner.execute("SELECT FROM pg_stat_activity WHERE usename = 'drover_account_late'").fetchall() == [])

@@ -14,7 +14,7 @@ import pytest
 from harness import HANG_S, until
 from people import PASSWORD, Visitor
 from test_accounts import Site, certificate  # noqa: F401
-from world import connect
+from world import query
 
 
 @pytest.fixture(scope="module")
@@ -235,8 +235,7 @@ def test_a_provider_that_says_other_things_logs_nobody_in(site, liar):
     assert come_back(site, liar)[1].status == 502
     said = site.server.output()
     assert "the id_token is of another log-in" in said and "s3cret" not in said
-    with connect(site.env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.account WHERE mail = 'liar@example.org'").fetchone()[0] == 1
+    assert query(site.env, "SELECT count(*) FROM drover.account WHERE mail = 'liar@example.org'")[0][0] == 1
 
 
 def test_a_provider_that_hangs_holds_few_threads(site, liar):

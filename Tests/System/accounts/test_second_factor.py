@@ -9,7 +9,7 @@ import pytest
 from harness import ROOT, looked_at
 from people import PASSWORD, Visitor, follow, lend_cookie
 from test_accounts import OTHER, Site
-from world import connect
+from world import query
 
 PATH = "/account/second-factor"
 # What reads a picture as a phone does, by address.
@@ -28,8 +28,7 @@ def house(world, tmp_path_factory):
 @pytest.fixture
 def site(house):
     """Without anybody."""
-    with connect(house.env) as connection:
-        connection.execute("DELETE FROM drover.account_try; DELETE FROM drover.token; DELETE FROM drover.account")
+    query(house.env, "DELETE FROM drover.account_try; DELETE FROM drover.token; DELETE FROM drover.account")
     return house
 
 

@@ -12,7 +12,6 @@ import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from apps import App, Desk
@@ -21,7 +20,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from harness import HANG_S, freeze, is_long, scratch, until
 from services import Services, slow
 from test_dispatch import end, place
-from world import connect
+from world import connect, query
 
 PEOPLE = itertools.count(1)
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -193,8 +192,7 @@ def test_each_endpoint_is_for_its_roles_on_its_campus_only(desk, campus):
         stranger.token = next(iter(apps.values())).token
         stranger.campus = elsewhere.name
         assert stranger.ask(method, path).problem == (404, "not-found")
-    with connect(desk.env) as connection:
-        connection.execute("UPDATE drover.person SET disabled_at = now() WHERE campus = %s AND person = 'a-rider'", [campus.name])
+    query(desk.env, "UPDATE drover.person SET disabled_at = now() WHERE campus = %s AND person = 'a-rider'", campus.name)
     assert apps["rider"].get("me").problem == (401, "token-unknown")
 
 
@@ -397,8 +395,7 @@ def test_nobody_says_by_a_notification_that_something_is_decided(desk, campus, s
     """Every login of the database may NOTIFY."""
     server, port = desk.serve("--set", "apps.answer_wait_ms=500")
     office = desk.app(campus, "office", "dispatcher", port)
-    with connect(desk.env) as anybody:
-        anybody.execute("SELECT pg_notify('drover_dispatch_progress', partition || ' 99999999') FROM drover.partition_progress WHERE topic = 'drover.dispatch'")
+    query(desk.env, "SELECT pg_notify('drover_dispatch_progress', partition || ' 99999999') FROM drover.partition_progress WHERE topic = 'drover.dispatch'")
     assert office.put("surge", {"surge": 1.25}).status == 202
     server.stop()
 
@@ -593,9 +590,8 @@ def test_photos_go_to_those_who_meet(desk, campus):
     assert ada.post(f"rides/{request}/cancel").status == 200
     assert bus.get(path).status == 404, "the ride is over"
     assert ada.ask("DELETE", "me/photo").json["photo"] is None
-    with connect(desk.env) as connection:
-        connection.execute("GRANT drover_reader TO CURRENT_USER")
-        may = connection.execute("SELECT has_table_privilege('drover_reader', 'drover.person_photo', 'SELECT'), has_table_privilege('drover_web', 'drover.person_photo', 'INSERT')").fetchone()
+    query(desk.env, "GRANT drover_reader TO CURRENT_USER")
+    may = query(desk.env, "SELECT has_table_privilege('drover_reader', 'drover.person_photo', 'SELECT'), has_table_privilege('drover_web', 'drover.person_photo', 'INSERT')")[0]
     assert may == (False, False)
 
 

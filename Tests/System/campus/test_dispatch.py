@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from harness import HANG_S, freeze, is_long, until
-from world import connect, producer
+from world import Asked, connect, producer, query
 
 NORTH, EAST = 38.9, -77.05
 METRE_NORTH = 1 / 111_195.08
@@ -26,11 +26,10 @@ def office(world):
     office.stop()
 
 
-class Office:
+class Office(Asked):
     def __init__(self, world):
         self.world, self.env = world, world.database()
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_relay TO CURRENT_USER")
+        query(self.env, "GRANT drover_relay TO CURRENT_USER")
         self.work()
         self.relay = world.drover.start("notify", env=self.env)
         self.sender = producer(world.brokers)
@@ -51,10 +50,6 @@ class Office:
     def campus(self, **settings):
         """A square of two kilometres, and nothing in it."""
         return Campus(self, f"campus-{next(NUMBERS)}", settings)
-
-    def query(self, statement, *values):
-        with connect(self.env) as connection:
-            return connection.execute(statement, values).fetchall()
 
     def settle(self):
         self.world.work_off(self.env)

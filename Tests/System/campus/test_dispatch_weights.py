@@ -15,7 +15,7 @@ import services as away
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, until
 from services import Services
-from test_dispatch import EAST, METRE_NORTH, NORTH, day, end, office, place
+from test_dispatch import EAST, NORTH, day, office, place
 
 EARTH_M = 6_371_008.8
 

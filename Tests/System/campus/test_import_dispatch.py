@@ -5,7 +5,6 @@ import json
 import random
 from datetime import datetime, timedelta, timezone
 
-import pytest
 from harness import is_long
 from test_dispatch import EAST, METRE_EAST, METRE_NORTH, NORTH, office  # noqa: F401 (a fixture)
 

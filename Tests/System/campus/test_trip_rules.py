@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, until
-from world import a_world, accept_stamps, connect, producer
+from world import a_world, accept_stamps, producer, query
 
 PARTITIONS = 4
 MINUTE = 60_000
@@ -48,22 +48,19 @@ def drive(world, minutes):
 
 def trips(env):
     """Of each car: first and last minute."""
-    with connect(env) as connection:
-        rows = connection.execute("""
-            SELECT vehicle, (extract(epoch FROM start_at) / 60)::bigint, (extract(epoch FROM end_at) / 60)::bigint FROM drover.trip
-            ORDER BY vehicle, start_at""").fetchall()
+    rows = query(env, """
+        SELECT vehicle, (extract(epoch FROM start_at) / 60)::bigint, (extract(epoch FROM end_at) / 60)::bigint FROM drover.trip
+        ORDER BY vehicle, start_at""")
     return {car: [(first, last) for vehicle, first, last in rows if vehicle == car] for car in CARS}
 
 
 def present(env):
     """Seconds of the epoch, by the database's clock."""
-    with connect(env) as connection:
-        return connection.execute("SELECT extract(epoch FROM now())::bigint").fetchone()[0]
+    return query(env, "SELECT extract(epoch FROM now())::bigint")[0][0]
 
 
 def known(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT topic_partition, in_force_at, trip_gap_ms, record_offset FROM drover.trip_rules ORDER BY 1, 2").fetchall()
+    return query(env, "SELECT topic_partition, in_force_at, trip_gap_ms, record_offset FROM drover.trip_rules ORDER BY 1, 2")
 
 
 def rules(world, env, *arguments):
@@ -146,8 +143,7 @@ def test_what_is_no_set_of_rules_is_refused_with_its_reason(world):
         sender.produce("drover.cars", partition=0, value=json.dumps(record).encode())
     assert sender.flush(HANG_S) == 0
     world.work_off(env)
-    with connect(env) as connection:
-        reasons = [reason for reason, in connection.execute("SELECT reason FROM drover.rejected ORDER BY record_offset")]
+    reasons = [reason for reason, in query(env, "SELECT reason FROM drover.rejected ORDER BY record_offset")]
     until(lambda: len(known(env)) == PARTITIONS)
     assert reasons == [
         "`rules` are no trip rules: the hole limit is 0 ms, must be 1 s to 600 s",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import gpxpy
 import pytest
 from harness import HANG_S
-from world import connect, producer
+from world import producer, query
 
 DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
 
@@ -77,8 +77,7 @@ def test_tags_and_discards_of_a_trip_are_kept(filled):
     for words in (["tag", DODGE, "to work"], ["discard", DODGE]):
         run = world.drover.run("trip", *words, "--trip", BEGAN, "--by", "anna", env=env)
         assert run.code == 0 and "done" in run.err, run.err
-    with connect(env) as connection:
-        notes = connection.execute("SELECT is_discard, tag, noted_by FROM drover.trip_note ORDER BY is_discard").fetchall()
+    notes = query(env, "SELECT is_discard, tag, noted_by FROM drover.trip_note ORDER BY is_discard")
     assert notes == [(False, "to work", "anna"), (True, None, "anna")]
     run = world.drover.run("trip", "tag", DODGE, "to work", env=env)
     assert run.code == 2 and "--trip TIME" in run.err
@@ -257,8 +256,7 @@ PARTS = "SELECT extract(epoch FROM start_at)::bigint / 60 - %s, extract(epoch FR
 
 
 def parts_of(env, vehicle):
-    with connect(env) as connection:
-        return [tuple(row) for row in connection.execute(PARTS, (MIDNIGHT // 60_000, MIDNIGHT // 60_000, vehicle)).fetchall()]
+    return [tuple(row) for row in query(env, PARTS, MIDNIGHT // 60_000, MIDNIGHT // 60_000, vehicle)]
 
 
 def test_a_drive_of_days_is_cut_at_midnights_and_what_comes_late_moves_one_cut(filled):

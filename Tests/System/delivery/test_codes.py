@@ -11,7 +11,7 @@ import pytest
 from apps import App, Desk
 from harness import HANG_S, until
 from test_mail import Box, Server
-from world import connect
+from world import connect, query
 
 ROSTER = "id,role,name,mail\n" + "".join(f"g-{n},rider,Rider {n},g{n}@campus.example\n" for n in range(1, 61)) + "d-1,ride_driver,Petr,d1@campus.example\n"
 
@@ -155,9 +155,8 @@ def test_a_code_cannot_be_tried_out(office):
 def test_the_tables_and_logs_hold_no_code(office):
     office.mailing.stop()
     assert office.anybody().post("codes", {"id": "g-7"}).status == 202
-    with connect(office.env) as connection:
-        [digest] = [row[0] for row in connection.execute("SELECT digest FROM drover.person_code WHERE person = 'g-7'")]
-        [[waiting]] = connection.execute("SELECT body FROM drover.mail WHERE recipient = 'g7@campus.example'").fetchall()
+    [digest] = [row[0] for row in query(office.env, "SELECT digest FROM drover.person_code WHERE person = 'g-7'")]
+    [[waiting]] = query(office.env, "SELECT body FROM drover.mail WHERE recipient = 'g7@campus.example'")
     assert not re.search(rb"\d{8}", waiting)
     guesses = [b"%s%08d" % (prefix, 0) for prefix in (b"", b"north\0g-7\0")]
     assert digest not in [hashlib.blake2b(guess, digest_size=32).digest() for guess in guesses]

@@ -12,7 +12,7 @@ from collectors import KEY, Collector
 from harness import HANG_S, is_long, until
 from stories import Database, alone
 from test_survey_weather import middle
-from world import a_world, connect, producer
+from world import Asked, a_world, producer, query, url_of
 
 START = datetime(2026, 6, 15, 9, 10, tzinfo=timezone(timedelta(hours=3)))
 SECRETS = ["wanjiru@example.org", "+254 700 000001", "Wanjiru Otieno", "hunter2-at-bamona", KEY]
@@ -48,16 +48,15 @@ def desk(world, certificate, tmp_path, request):
     desk.close()
 
 
-class Desk:
+class Desk(Asked):
     """A worker, a collector, and what `drover notify` needs to know of it."""
 
     def __init__(self, world, certificate, folder, name):
         self.world, self.certificate, self.folder, self.name = world, certificate, folder, name
         self.env = world.database()
         # As production's login, without other rights.
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_relay TO drover_notify")
-        self.relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", self.env["DROVER_POSTGRES_URL"])
+        query(self.env, "GRANT drover_relay TO drover_notify")
+        self.relay_url = url_of(self.env, "drover_notify")
         self.token = folder / "token"
         self.token.write_text(KEY + "\n")
         self.collector = Collector(certificate)
@@ -113,10 +112,6 @@ class Desk:
 
     def states(self):
         return {f"{site}:{survey}:{version}": state for site, survey, version, state in self.query("SELECT site, survey, version, state FROM drover.forward")}
-
-    def query(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
 
     def hurry(self):
         """What was put off is tried now."""

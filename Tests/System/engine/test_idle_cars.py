@@ -7,7 +7,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, free_port, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from test_uploads import now
-from world import connect, producer
+from world import Asked, producer
 
 DAY, ONCE = 86_400_000, 700
 BEGIN = now() // DAY * DAY - 20 * DAY
@@ -17,7 +17,7 @@ def instant(ms):
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Story:
+class Story(Asked):
     """One partition, whose clock is told."""
 
     def __init__(self, world):  # noqa: F811
@@ -52,10 +52,6 @@ class Story:
 
     def holds(self, count):
         until(lambda: self.held() == count, self.worker, about=f"{count} cars in memory")
-
-    def query(self, statement):
-        with connect(self.env) as connection:
-            return connection.execute(statement).fetchall()
 
 
 def test_cars_that_come_once_are_forgotten_and_found_again(world):  # noqa: F811

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, is_long, scratch, until
 from kafka import Kafka, missing
 from kafka_gate import BEHIND, SYNC_GROUP, Gate
-from world import connect, dump
+from world import dump, query
 
 PASSWORD, OTHER_PASSWORD = "Zaunkönig, 7 =", "Goldammer 8"
 needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -145,8 +145,7 @@ def hand_in(world, env, fixtures):
 def result(env):
     """Rows of what was handed in. Alerts of silence go by the ticks that stand between the readings, and are left out."""
     rows = dump(env)
-    with connect(env) as connection:
-        alerts = connection.execute("SELECT alert_id, parameter, severity, opened_at FROM drover.alert WHERE parameter <> 'Last Cell Call In' ORDER BY alert_id").fetchall()
+    alerts = query(env, "SELECT alert_id, parameter, severity, opened_at FROM drover.alert WHERE parameter <> 'Last Cell Call In' ORDER BY alert_id")
     return {table: rows[table] for table in ("vehicle_minute", "trip", "vehicle_day", "machine_reading")} | {"alert": alerts}
 
 
@@ -168,8 +167,7 @@ def test_the_whole_path_over_tls_with_certificates_of_ours(world, secured, roots
 
 
 def outbox(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0]
+    return query(env, "SELECT count(*) FROM drover.outbox")[0][0]
 
 
 def alerts_on(brokers):
@@ -397,10 +395,7 @@ def another_authority(world, gate, roots, certificates, env, worker, notify, fil
     gate.open(certificates["broker of theirs"], clients=roots[1].root)
     gate.cut()
     worker.wait_for("is not believed|hangs up")
-    with connect(env) as connection:
-        connection.execute(
-            "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'k', 'renewal-1', %s)",
-            ['{"schema":1,"alert":"x"}'])
+    query(env, "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'k', 'renewal-1', %s)", '{"schema":1,"alert":"x"}')
     put([roots[1].root], [root])
     put(certificates["stranger"], mine)
     wanted = {(client, None, "stranger") for client in ("drover-work", "drover-notify", "drover-ticks")}

@@ -5,7 +5,7 @@ import shutil
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, ROOT, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import producer, query
 
 MINUTE = 60_000
 # More than are judged at a tick.
@@ -43,14 +43,11 @@ class Log:
 
 
 def alerts(env):
-    with connect(env) as connection:
-        return connection.execute(
-            "SELECT vehicle, state, (extract(epoch FROM opened_at) * 1000)::bigint, revision FROM drover.alert ORDER BY vehicle, opened_at").fetchall()
+    return query(env, "SELECT vehicle, state, (extract(epoch FROM opened_at) * 1000)::bigint, revision FROM drover.alert ORDER BY vehicle, opened_at")
 
 
 def waiting(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.machine_rejudging").fetchone()[0]
+    return query(env, "SELECT count(*) FROM drover.machine_rejudging")[0][0]
 
 
 def taken(world, env):
@@ -87,8 +84,7 @@ def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
     assert waiting(env) == 0
     # Told once, however many moved it.
     assert alerts(env) == [("backlog", "open", log.now - (COUNT - 1) * MINUTE, 1), *others]
-    with connect(env) as connection:
-        assert connection.execute("SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'").fetchone() == (COUNT, COUNT)
+    assert query(env, "SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'") == [(COUNT, COUNT)]
     run = world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2)
     assert run.code == 0, run.err
     run = world.drover.run("verify", "again", "--format", "json", env=env)
@@ -109,8 +105,7 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     assert {alert[1:] for alert in alerts(env)} == {("open", log.now, 0)}
 
     def spread():
-        with connect(env) as connection:
-            return connection.execute("SELECT after_vehicle FROM drover.machine_spreading").fetchall()
+        return query(env, "SELECT after_vehicle FROM drover.machine_spreading")
 
     # Of tractors it says nothing: from now on, and then from when the readings are on.
     shutil.copy(ROOT / "Deploy" / "thresholds" / "S690 Combine-thresholds.xml", tmp_path)
@@ -120,8 +115,7 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     log.flush()
     taken(world, env)
     assert spread() == [] and waiting(env) == 0
-    with connect(env) as connection:
-        version, text = connection.execute("SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1").fetchone()
+    version, text = query(env, "SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1")[0]
     log.put({"schema": 1, "kind": "rules", "ts": log.now, "version": version, "rules": text}, partition=0)
     log.flush()
     taken(world, env)

@@ -3,7 +3,7 @@ import pytest
 from brokers import Noida
 from confluent_kafka.admin import AdminClient
 from harness import HANG_S
-from world import connect, dump, recordings
+from world import connect, dump, query, recordings
 
 LOST, REPLACED = "the broker does not have the records that follow our stored offset", "its end was lost and written anew"
 
@@ -56,8 +56,7 @@ def test_a_topic_that_was_lost_and_is_made_anew(world, fixtures, data):
         assert world.drover.run("import", "cars", path, "--vehicle", "car-1", env=env).code == 0
 
     def trips():
-        with connect(env) as connection:
-            return set(connection.execute("SELECT start_at FROM drover.trip").fetchall())
+        return set(query(env, "SELECT start_at FROM drover.trip"))
 
     try:
         hand_in(longest[0])

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from harness import HANG_S, ROOT, is_long, until
-from world import connect, dump, recordings
+from world import connect, dump, query, recordings
 
 
 def import_all(world, env, fixtures):
@@ -97,10 +97,8 @@ def with_silence(folder):
 
 def test_alerts_are_those_of_the_independent_reference(filled, fixtures):
     expected = with_silence(fixtures / "machines")
-    with connect(filled) as connection:
-        rows = connection.execute(
-            """SELECT vehicle, parameter, severity, extract(epoch FROM opened_at) * 1000, extract(epoch FROM resolved_at) * 1000,
-                      worst_value FROM drover.alert WHERE state <> 'withdrawn' ORDER BY vehicle, parameter, opened_at""").fetchall()
+    rows = query(filled, """SELECT vehicle, parameter, severity, extract(epoch FROM opened_at) * 1000, extract(epoch FROM resolved_at) * 1000,
+                  worst_value FROM drover.alert WHERE state <> 'withdrawn' ORDER BY vehicle, parameter, opened_at""")
     ours = [
         dict(vehicle=v, parameter=p, severity=s, opened_ts=int(o), resolved_ts=None if r is None else int(r), worst_value=w)
         for v, p, s, o, r, w in rows
@@ -194,8 +192,7 @@ def test_every_query_that_ships_runs_as_the_reader(filled):
 
 def test_migrating_from_two_processes_at_once(world):
     env = world.database()
-    with connect(env) as connection:
-        connection.execute("DROP SCHEMA drover CASCADE")
+    query(env, "DROP SCHEMA drover CASCADE")
     running = [world.drover.start("migrate", env=env) for _ in range(4)]
     assert [each.wait() for each in running] == [0, 0, 0, 0]
     assert sum(bool(re.search("applied 0001", each.output())) for each in running) == 1

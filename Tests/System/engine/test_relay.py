@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from harness import HANG_S, freeze, is_long, until
 from kafka import Kafka, missing
-from world import connect
+from world import connect, query
 
 TOPICS = ["drover.alerts", "drover.assignments"]
 needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -53,8 +53,7 @@ def fill(env, ids, keys=40, topics=TOPICS, in_one=50):
 
 
 def waiting(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0]
+    return query(env, "SELECT count(*) FROM drover.outbox")[0][0]
 
 
 def emptied(env, *show):
@@ -219,8 +218,7 @@ def test_a_broker_that_is_stopped_and_started_again_gets_everything(world, kafka
 
 
 def test_a_record_that_the_broker_will_never_take_is_set_aside(world, env):
-    with connect(env) as connection:
-        connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'huge', %s)", ("x" * 2_000_000,))
+    query(env, "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'huge', %s)", "x" * 2_000_000)
     running = relay(world, env)
     fill(env, range(0, 10))
     running.wait_for("will not take a record")

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from harness import HANG_S, until
 from test_uploads import now
-from world import connect, producer, recordings
+from world import connect, producer, query, recordings
 
 
 @pytest.fixture(scope="module")
@@ -86,9 +86,7 @@ def test_what_is_not_compared_is_named_with_its_reason(world, filled):
     _, partly, wholly = run.out.split("Not compared")
     assert "trip: revision, revised_at: late readings" in partly and "outbox: what a relay has taken" in partly
     assert "account, account_device, account_identity" in wholly and all(": " in line for line in wholly.strip().splitlines()[1:])
-    with connect(filled) as connection:
-        names = {name for name, in connection.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition")}
+    names = {name for name, in query(filled, "SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition")}
     assert not {name for name in names if not re.search(rf"\b{name}\b", run.out)}
     assert "drover verify replay_1" in world.drover.run("verify", "--help").out
 
@@ -124,8 +122,7 @@ def test_the_first_difference_is_shown(world, filled):
 
 def test_a_replay_that_an_earlier_version_began_is_refused(world, filled):
     assert world.drover.run("replay", "--into", "old", env=filled).code == 0
-    with connect(filled) as connection:
-        connection.execute("DROP TABLE old.outbox")
+    query(filled, "DROP TABLE old.outbox")
     for command in (("verify", "old"), ("replay", "--into", "old")):
         run = world.drover.run(*command, env=filled)
         assert run.code == 1
@@ -163,8 +160,7 @@ def test_a_replay_that_was_killed_goes_on(world, filled):
 def test_a_replay_from_a_time_begins_there(world, filled):
     run = world.drover.run("replay", "--into", "later", "--from", "2099-01-01T00:00:00Z", env=filled)
     assert run.code == 0, run.err
-    with connect(filled) as connection:
-        assert connection.execute("SELECT count(*) FROM later.vehicle_minute").fetchone()[0] == 0
+    assert query(filled, "SELECT count(*) FROM later.vehicle_minute")[0][0] == 0
 
 
 @pytest.mark.parametrize("name, reason", [("drover", "choose another name"), ("Robert'); DROP", "letters a-z"), ("public", "choose another name")])

@@ -12,7 +12,7 @@ from analysis import analysed, recorded
 from clocks import faked_clock
 from harness import HANG_S, is_long, until
 from people import PASSWORD, token, Visitor
-from world import connect, producer
+from world import as_served, connect, producer, query
 
 DAY = timedelta(days=1)
 # The present of whoever deletes: no midnight comes in between.
@@ -29,8 +29,7 @@ def world(program, fixtures):
 def filled(world):
     """The recordings are years old; what one trip of now adds is not."""
     ticked(world.filled)
-    with connect(world.filled) as connection:
-        connection.execute("INSERT INTO drover.partition_progress (topic, partition, next_offset, replay_offset, clock_at) VALUES ('drover.machines', 99, 0, 0, %s)", [NOW])
+    query(world.filled, "INSERT INTO drover.partition_progress (topic, partition, next_offset, replay_offset, clock_at) VALUES ('drover.machines', 99, 0, 0, %s)", NOW)
     return world.filled
 
 
@@ -39,8 +38,7 @@ KEPT = ["vehicle_minute", "machine_reading", "dispatch_decision", "debug_log", "
 
 def ticked(env):
     """As if all partitions had."""
-    with connect(env) as connection:
-        connection.execute("UPDATE drover.partition_progress SET clock_at = %s", [NOW])
+    query(env, "UPDATE drover.partition_progress SET clock_at = %s", NOW)
 
 
 def rows(env, sql, *values):
@@ -147,8 +145,7 @@ def test_a_trip_that_reaches_over_the_border_stays_whole(world, filled):
         connection.execute("DELETE FROM drover.trip WHERE vehicle IN ('over', 'before', 'open')")
     assert retention(world, filled, vehicle_minute=days_to(cut))["vehicle_minute"]["rows_gone"] == 10
     assert rows(filled, "SELECT to_regclass('drover.' || %s) IS NULL", name) == [(True,)]
-    with connect(filled) as connection:
-        connection.execute("DELETE FROM drover.vehicle_minute WHERE vehicle = 'over'")
+    query(filled, "DELETE FROM drover.vehicle_minute WHERE vehicle = 'over'")
 
 
 def test_who_reads_a_partition_is_not_disturbed_and_it_goes_the_next_time(world, filled):
@@ -216,9 +213,8 @@ def test_partitions_go_while_a_worker_writes(world, env):
 
 def test_periods_never_overlap_whatever_is_made_first(world, filled):
     def made(text):
-        with connect(filled) as connection:
-            connection.execute("SELECT drover.make_period('drover.machine_reading', %s)", [text])
-            return connection.execute("SELECT partition FROM drover.period WHERE relation = 'machine_reading' AND from_at <= %s::timestamptz AND to_at > %s::timestamptz", [text, text]).fetchall()
+        query(filled, "SELECT drover.make_period('drover.machine_reading', %s)", text)
+        return query(filled, "SELECT partition FROM drover.period WHERE relation = 'machine_reading' AND from_at <= %s::timestamptz AND to_at > %s::timestamptz", text, text)
     now = NOW
     recent = month_border(4) + 3 * DAY
     # A year for what is old, a month for what is not, twice the same.
@@ -231,8 +227,7 @@ def test_periods_never_overlap_whatever_is_made_first(world, filled):
     # Days of now stand beside the month that was there.
     ahead = now + timedelta(days=150)
     assert made(ahead.isoformat()) == [(f"machine_reading_{ahead:%Y_%m_%d}",)]
-    with connect(filled) as connection:
-        connection.execute("UPDATE drover.period_width SET width = 'month' WHERE relation = 'machine_reading'")
+    query(filled, "UPDATE drover.period_width SET width = 'month' WHERE relation = 'machine_reading'")
     other = ahead + DAY if (ahead + DAY).month == ahead.month else ahead - DAY
     assert made(other.isoformat()) == [(f"machine_reading_{other:%Y_%m_%d}",)]
     assert rows(filled, """SELECT count(*) FROM drover.period a JOIN drover.period b ON a.relation = b.relation AND a.partition < b.partition
@@ -251,8 +246,7 @@ def test_ten_writers_that_need_the_same_month_make_it_once(world, filled):
     with concurrent.futures.ThreadPoolExecutor(10) as pool:
         list(pool.map(write, range(10)))
     assert rows(filled, "SELECT count(*) FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%%'", ) == [(10,)]
-    with connect(filled) as connection:
-        connection.execute("DELETE FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%'")
+    query(filled, "DELETE FROM drover.vehicle_minute WHERE vehicle LIKE 'many-%'")
 
 
 def test_the_weather_of_old_trips_goes_with_where_they_began(world, filled):
@@ -271,8 +265,7 @@ def test_the_weather_of_old_trips_goes_with_where_they_began(world, filled):
     assert gone["trip_weather"]["kept_days"] == gone["trip_start"]["kept_days"] == 30
     # What was kept whole is known to whoever compares.
     assert {name for name, in rows(filled, "SELECT relation FROM drover.retained")} >= {"trip_weather", "trip_start"}
-    with connect(filled) as connection:
-        connection.execute("DELETE FROM drover.trip_weather WHERE vehicle IN ('windy', 'calm'); DELETE FROM drover.trip_start WHERE vehicle IN ('windy', 'calm')")
+    query(filled, "DELETE FROM drover.trip_weather WHERE vehicle IN ('windy', 'calm'); DELETE FROM drover.trip_start WHERE vehicle IN ('windy', 'calm')")
 
 
 def test_what_was_told_goes_when_the_alert_is_over_and_refused_records_with_it(world, filled):
@@ -302,8 +295,7 @@ def test_what_was_told_goes_when_the_alert_is_over_and_refused_records_with_it(w
     gone = retention(world, filled, notice=30, outbox=30)
     assert [gone[table]["rows_gone"] for table in ("notice", "notice_message", "outbox")] == [2, 1, 1] == [would[table]["rows_would_go"] for table in ("notice", "notice_message", "outbox")]
     assert left() == [sorted(ids[name] for name in ("open", "young", "waiting")), [f"notice-{n:032x}" for n in (1, 2, 3)], ["o-2", "o-3"]]
-    with connect(filled) as connection:
-        connection.execute("DELETE FROM drover.notice WHERE account = 'jo'; DELETE FROM drover.notice_message WHERE account = 'jo'; DELETE FROM drover.outbox WHERE record_id LIKE 'o-_'")
+    query(filled, "DELETE FROM drover.notice WHERE account = 'jo'; DELETE FROM drover.notice_message WHERE account = 'jo'; DELETE FROM drover.outbox WHERE record_id LIKE 'o-_'")
 
 
 def test_a_partition_that_is_behind_holds_it_up(world, filled):
@@ -374,16 +366,12 @@ def test_a_replay_agrees_with_what_is_left(plain):
 
 def test_old_trips_are_still_shown_with_their_figures(plain):
     world, env = plain, plain.filled
-    with connect(env) as connection:
-        connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
     [[vehicle, start, km]] = rows(env, "SELECT vehicle, start_at, distance_mm / 1e6 FROM drover.trip WHERE distance_mm > 0 ORDER BY start_at LIMIT 1")
     retention(world, env, vehicle_minute=1000)
     assert rows(env, "SELECT count(*) FROM drover.vehicle_minute WHERE vehicle = %s", vehicle) == [(0,)]
     run = world.drover.run("trip", "export", vehicle, "--trip", start.strftime("%Y-%m-%dT%H:%M:%SZ"), "--format", "csv", env=env)
     assert run.code == 0 and len(run.out.splitlines()) == 1, run.err
-    def login(user):
-        return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
-    server = world.drover.start("serve", "--port", "0", env={**env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages")})
+    server = world.drover.start("serve", "--port", "0", env=as_served(env))
     visitor = Visitor(int(server.wait_for(r"at http://127\.0\.0\.1:(\d+)/").group(1)))
     run = world.drover.run("account", "add", "root", "--mail", "root@example.org", "--role", "administrator", env=env)
     path = urllib.parse.urlsplit(run.out.strip())

@@ -6,7 +6,7 @@ import time
 import pytest
 from brokers import make_topics
 from harness import HANG_S, is_long, until
-from world import a_world, connect, dump, producer
+from world import a_world, connect, dump, producer, query
 
 BASE = 1_767_225_600_000
 # Seconds of readings, of starts and of stops.
@@ -121,8 +121,7 @@ def test_a_stop_ends_the_trip_before_the_gap_has_passed(world, env):
     push(world, [*sent, {"schema": 1, "kind": "trip_stop", "id": "stop", "vehicle": "car-2", "ts": now - 5_000, "by": "driver"}])
 
     def ended():
-        with connect(env) as connection:
-            return connection.execute("SELECT is_open, readings, distance_mm FROM drover.trip WHERE vehicle = 'car-2'").fetchall() == [(False, 2, 100_000)]
+        return query(env, "SELECT is_open, readings, distance_mm FROM drover.trip WHERE vehicle = 'car-2'") == [(False, 2, 100_000)]
 
     until(ended, worker)
     assert worker.stop() == 0

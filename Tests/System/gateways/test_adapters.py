@@ -14,7 +14,7 @@ from harness import HANG_S, ROOT, freeze, is_long, until
 from obd.protocols import ECU
 from packed import readings
 from test_gateway import broker, gateway, records, servers, spooled, until_kept, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import connect, producer, query
 
 # The schedule that ships, and the same in a hurry.
 STEPS = "0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10"
@@ -49,9 +49,7 @@ def until_written(world, env, worker, count):  # noqa: F811
 
 def stored(env):
     """What the minutes hold, by car: [(ts, {signal: thousandths})]."""
-    with connect(env) as connection:
-        rows = connection.execute(
-            "SELECT vehicle, (extract(epoch FROM minute_at) * 1000)::bigint, samples FROM drover.vehicle_minute ORDER BY 1, 2").fetchall()
+    rows = query(env, "SELECT vehicle, (extract(epoch FROM minute_at) * 1000)::bigint, samples FROM drover.vehicle_minute ORDER BY 1, 2")
     found = {}
     for vehicle, minute, samples in rows:
         found.setdefault(vehicle, []).extend(readings(bytes(samples), minute))
@@ -163,11 +161,9 @@ def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp
         assert run.code == 0, run.err
         # What is not typed stays.
         assert world.drover.run("vehicle", "register", "golf", "--kind", "car", "--tags", "family", "--by", "Anna", env=env).code == 0
-        with connect(env) as connection:
-            assert connection.execute(
-                """SELECT kind, name, make, model, year, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, vin, account, tags, host
-                   FROM drover.registration""").fetchall() == [
-                ("car", "Anna's Golf", "VW", "Golf", 2014, "gasoline", 50.0, 1395, 82.5, "WVWZZZ1KZ7W386752", "anna", ["family"], "localhost")]
+        assert query(env, """SELECT kind, name, make, model, year, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, vin, account, tags, host
+               FROM drover.registration""") == [
+            ("car", "Anna's Golf", "VW", "Golf", 2014, "gasoline", 50.0, 1395, 82.5, "WVWZZZ1KZ7W386752", "anna", ["family"], "localhost")]
         listed = json.loads(world.drover.run("vehicle", "list", "--kind", "car", "--format", "json", env=env).out)
         assert [(row["vehicle"], row["kind"]) for row in listed] == [("golf", "car")]
         for wrong, says in ((["--fuel", "soup"], "--fuel soup"), (["--vin", "123"], "--vin 123"), (["--tank", "-1"], "--tank -1")):

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from harness import HANG_S, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import connect, producer, query
 
 NOWHERE = {"DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 connect_timeout=3", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
 
@@ -223,5 +223,4 @@ def test_postgres_that_goes_away_is_waited_for(drover, world):  # noqa: F811
     world.tick()
     world.work_off(env)
     assert worker.stop() == 0
-    with connect(env) as connection:
-        assert connection.execute("SELECT readings, distance_mm FROM drover.trip").fetchall() == [(3_000, 29_990_000)]
+    assert query(env, "SELECT readings, distance_mm FROM drover.trip") == [(3_000, 29_990_000)]

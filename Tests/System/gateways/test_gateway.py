@@ -8,7 +8,6 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,7 +15,7 @@ from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, ROOT, free_port, freeze, is_long, scratch, until
 from servers import Servers
-from world import World, connect, producer
+from world import World, connect, producer, query, url_of
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +71,12 @@ def register(env, boxes, **changed):
 def gateway(world, env, tmp_path, **settings):
     """A gateway that is in more of a hurry than in the field, as a login that may read registrations and nothing else. It is asked for
     its figures at `.port`."""
-    with connect(env) as connection:
-        connection.execute("""DO $$ BEGIN
-            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'boxes') THEN CREATE ROLE boxes LOGIN IN ROLE drover_gateway; END IF;
-            END $$""")
+    query(env, """DO $$ BEGIN
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'boxes') THEN CREATE ROLE boxes LOGIN IN ROLE drover_gateway; END IF;
+        END $$""")
     standard = {
         "gateway.poll_interval_s": 1, "gateway.registry_interval_s": 1, "gateway.answer_timeout_ms": 60_000, "gateway.back_off_s_max": 2,
-        "gateway.spool_path": tmp_path / "spool", "postgres.gateway_url": re.sub(r"user='?\w+'?", "user='boxes'", env["DROVER_POSTGRES_URL"]),
+        "gateway.spool_path": tmp_path / "spool", "postgres.gateway_url": url_of(env, "boxes"),
         "gateway.plain_tcp_cidrs": "127.0.0.0/8", "gateway.failure_told_s": 0, "metrics.port": free_port(), **settings,
     }
     arguments = ["gateway"]
@@ -121,8 +119,7 @@ def until_kept(broker):
 
 def rows(env, interval_s=1):
     """Sequence numbers of the stored readings by vehicle: the emulator counts intervals since 1970."""
-    with connect(env) as connection:
-        found = connection.execute("SELECT vehicle, extract(epoch FROM read_at)::bigint FROM drover.machine_reading WHERE contact IS NULL ORDER BY 1, 2").fetchall()
+    found = query(env, "SELECT vehicle, extract(epoch FROM read_at)::bigint FROM drover.machine_reading WHERE contact IS NULL ORDER BY 1, 2")
     times = {}
     for vehicle, second in found:
         assert second % interval_s == 0
@@ -138,8 +135,7 @@ def check_each_once(env, boxes, least, interval_s=1):
         assert len(sequences) >= least, f"{vehicle}: {len(sequences)} readings"
         missing = set(range(sequences[0], sequences[-1] + 1)) - set(sequences)
         assert not missing, f"{vehicle}: {len(missing)} readings are missing, first {min(missing)}"
-    with connect(env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.rejected").fetchone() == (0,)
+    assert query(env, "SELECT count(*) FROM drover.rejected") == [(0,)]
     return stored
 
 
@@ -185,11 +181,9 @@ def test_what_boxes_of_every_firmware_say_stands_in_the_tables(world, tmp_path):
     check_each_once(env, boxes, 60, interval_s=60)
     ended = time.time()
     kinds = {box["serial"]: box["what"] for box in boxes}
-    with connect(env) as connection:
-        found = connection.execute(
-            """SELECT vehicle, reading_id, extract(epoch FROM read_at)::bigint / 60, serial, model, firmware, is_reporting,
-                tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names FROM drover.machine_reading
-            WHERE contact IS NULL""").fetchall()
+    found = query(env, """SELECT vehicle, reading_id, extract(epoch FROM read_at)::bigint / 60, serial, model, firmware, is_reporting,
+            tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names FROM drover.machine_reading
+        WHERE contact IS NULL""")
     # Where each structure ends (docs/mtg-wire.md): 124 before the position, 160 before the names of devices.
     for vehicle, reading, sequence, serial, model, firmware, reporting, tire, gps, latitude, call_in, names in found:
         assert (reading, serial, model, tire, gps) == (f"{vehicle}-{sequence}", vehicle, "8R Tractor", 80, True)
@@ -208,8 +202,7 @@ def test_an_overheating_machine_raises_its_alert(world, tmp_path):
     running = gateway(world, env, tmp_path)
 
     def alerts():
-        with connect(env) as connection:
-            return set(connection.execute("SELECT parameter, severity FROM drover.alert").fetchall())
+        return set(query(env, "SELECT parameter, severity FROM drover.alert"))
     until(lambda: {("Coolant Temperature", "critical")} <= alerts(), running, worker)
 
 
@@ -402,8 +395,7 @@ def test_registrations_that_change_are_followed(world, scenario, tmp_path):
     register(env, boxes[:2])
     running = gateway(world, env, tmp_path)
     running.wait_for('"boxes to poll" boxes=2')
-    with connect(env) as connection:
-        connection.execute("UPDATE drover.registration SET is_disabled = true WHERE vehicle = %s", [boxes[0]["serial"]])
+    query(env, "UPDATE drover.registration SET is_disabled = true WHERE vehicle = %s", boxes[0]["serial"])
     running.wait_for('"boxes to poll" boxes=1 dropped=1')
     before = running.mark()
     register(env, boxes[2:])
@@ -454,9 +446,8 @@ def test_the_debug_log_needs_the_boxs_own_key(world, tmp_path):
 
 def test_debug_logs_are_kept_listed_searched_and_printed_whole(world, tmp_path):
     env = world.database()
-    with connect(env) as connection:
-        connection.execute("CREATE ROLE developers LOGIN IN ROLE drover_debug")
-    env["DROVER_POSTGRES_DEBUG_URL"] = re.sub(r"user='?\w+'?", "user='developers'", env["DROVER_POSTGRES_URL"])
+    query(env, "CREATE ROLE developers LOGIN IN ROLE drover_debug")
+    env["DROVER_POSTGRES_DEBUG_URL"] = url_of(env, "developers")
     env["DROVER_GATEWAY_PLAIN_TCP_CIDRS"] = "127.0.0.0/8"
     boxes = emulate(world, "backlog", 2)
 

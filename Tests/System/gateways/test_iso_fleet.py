@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from certificates import self_signed
-from world import connect
+from world import query
 
 SECRET = "s3cret/with:odd chars"
 FIXTURE = "telematics/fleet.xml"
@@ -134,10 +134,8 @@ def pull(drover, maker, env, code=0, **more):
 
 def rows(world, env, like):
     world.work_off(env)
-    with connect(env) as connection:
-        found = connection.execute(
-            "SELECT vehicle, read_at, engine_hours_h, fuel_level_gal, gps_available, is_reporting FROM drover.machine_reading "
-            "WHERE vehicle LIKE %s ORDER BY vehicle, read_at", [like]).fetchall()
+    found = query(env, "SELECT vehicle, read_at, engine_hours_h, fuel_level_gal, gps_available, is_reporting FROM drover.machine_reading "
+                  "WHERE vehicle LIKE %s ORDER BY vehicle, read_at", like)
     return [(vehicle, at.strftime("%H:%M"), *rest) for vehicle, at, *rest in found]
 
 

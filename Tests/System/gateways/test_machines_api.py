@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from harness import Drover, scratch, until
 from test_uploads import HOUR, Desk, now
-from world import connect
+from world import query
 
 MINUTE = 60_000
 
@@ -114,8 +114,7 @@ def test_a_machines_own_rule_says_who_sees_a_parameter(desk, tmp_path):
     run(desk, "rules", "publish", folder)
 
     def in_force():
-        with connect(desk.env) as connection:
-            return connection.execute("SELECT DISTINCT ON (topic_partition) version FROM drover.rule_set ORDER BY topic_partition, in_force_at DESC").fetchall()
+        return query(desk.env, "SELECT DISTINCT ON (topic_partition) version FROM drover.rule_set ORDER BY topic_partition, in_force_at DESC")
     until(lambda: in_force() == [(version,)] * 8)
     assert names(desk.readers["farmer"].get("/v1/machines/own-1").json["parameters"]) == ["Terminal Serial Number"]
     assert len(desk.readers["developer"].get("/v1/machines/own-1").json["parameters"]) == 2
@@ -127,8 +126,7 @@ def test_a_machine_that_has_said_nothing_yet_and_those_that_are_none(desk):
     document = farmer.get("/v1/machines/silent-1").json
     assert (document["model"], document["last_updated"], document["alerts"], document["parameters"]) == ("8R Tractor", None, [], [])
     assert farmer.get("/v1/machines/silent-1/readings").json == {"readings": [], "next": None}
-    with connect(desk.env) as connection:
-        connection.execute("INSERT INTO drover.vehicle (kind, vehicle, topic_partition) VALUES ('car', 'van-1', 0)")
+    query(desk.env, "INSERT INTO drover.vehicle (kind, vehicle, topic_partition) VALUES ('car', 'van-1', 0)")
     for path in ["van-1", "nobody", "nobody/readings", "a%2Fb", "x" * 65]:
         assert farmer.get(f"/v1/machines/{path}").problem == (404, "not-found")
 

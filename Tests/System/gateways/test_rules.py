@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from harness import HANG_S, ROOT, until
-from world import a_world, connect, producer
+from world import a_world, producer, query, url_of
 
 TRACTOR = "8R Tractor-thresholds.xml"
 
@@ -34,17 +34,12 @@ def publish(world, env, rules, *arguments):
 
 def versions(env):
     """The set that the workers know last, by partition."""
-    with connect(env) as connection:
-        return dict(connection.execute(
-            "SELECT DISTINCT ON (topic_partition) topic_partition, version FROM drover.rule_set ORDER BY 1, in_force_at DESC").fetchall())
+    return dict(query(env, "SELECT DISTINCT ON (topic_partition) topic_partition, version FROM drover.rule_set ORDER BY 1, in_force_at DESC"))
 
 
 def first_sets(env):
     """Partitions with the set of a worker's own files."""
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.rule_set WHERE in_force_at = '1990-01-01T00:00:00Z'").fetchone()[0]
-
-
+    return query(env, "SELECT count(*) FROM drover.rule_set WHERE in_force_at = '1990-01-01T00:00:00Z'")[0][0]
 
 
 def read(world, vehicle, **values):
@@ -58,9 +53,7 @@ def read(world, vehicle, **values):
 
 def alerts(world, env, vehicle):
     world.work_off(env)
-    with connect(env) as connection:
-        return connection.execute(
-            "SELECT parameter, threshold, rules_version FROM drover.alert WHERE vehicle = %s ORDER BY opened_at", [vehicle]).fetchall()
+    return query(env, "SELECT parameter, threshold, rules_version FROM drover.alert WHERE vehicle = %s ORDER BY opened_at", vehicle)
 
 
 def version_of(world, rules):
@@ -236,8 +229,7 @@ def two_sets(world, env, rules):
     change(rules, "<threshold>50</threshold>\n    <clear>54<", "<threshold>45</threshold>\n    <clear>48<")
     publish(world, env, rules)
     world.work_off(env)
-    with connect(env) as connection:
-        version, text = connection.execute("SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1").fetchone()
+    version, text = query(env, "SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1")[0]
     to_all(world, {"schema": 1, "kind": "rules", "ts": SEPTEMBER + 10 * DAY, "version": version, "rules": text})
 
 
@@ -260,9 +252,8 @@ def lived(program, tmp_path_factory):
         two_sets(world, env, tmp_path_factory.mktemp("rules") / "thresholds")
         world.work_off(env)
         assert worker.stop() == 0
-        with connect(env) as connection:
-            connection.execute("CREATE ROLE try_reader LOGIN IN ROLE drover_reader")
-        reader = re.sub(r"user='?\w+'?", "user='try_reader'", env["DROVER_POSTGRES_URL"])
+        query(env, "CREATE ROLE try_reader LOGIN IN ROLE drover_reader")
+        reader = url_of(env, "try_reader")
         assert "try_reader" in reader
         yield world, {**env, "DROVER_POSTGRES_READER_URL": reader, "DROVER_POSTGRES_URL": "host=nowhere.invalid"}, env
 
@@ -279,10 +270,8 @@ def test_the_current_threshold_reproduces_the_real_history(lived, parameter):
     for limit in ((), CURRENT[parameter]):
         answer = tried(world, reader, parameter, *limit)
         assert (answer["changed"], answer["added"], answer["removed"]) == (0, 0, 0), answer["alerts"]
-    with connect(owner) as connection:
-        rows = connection.execute(
-            """SELECT count(*), count(*) FILTER (WHERE revision > 0), count(*) FILTER (WHERE resolved_at IS NULL)
-               FROM drover.alert WHERE parameter = %s AND state <> 'withdrawn' AND model = '8R Tractor'""", [parameter]).fetchone()
+    rows = query(owner, """SELECT count(*), count(*) FILTER (WHERE revision > 0), count(*) FILTER (WHERE resolved_at IS NULL)
+           FROM drover.alert WHERE parameter = %s AND state <> 'withdrawn' AND model = '8R Tractor'""", parameter)[0]
     assert answer["same"] == rows[0] == len(answer["alerts"]) > 0
     assert answer["machines"] == 6 and answer["readings"] >= 6 * 240
     if parameter in ("Coolant Temperature", "GPS Available"):
@@ -297,9 +286,7 @@ def test_another_threshold_says_what_would_have_been(lived):
     answer = tried(world, reader, "Coolant Temperature", "--above", "90")
     assert answer["removed"] > 0 and answer["changed"] > 0 and answer["machines"] == 6
     # An independent look: without hysteresis and hold a plain walk over the readings.
-    with connect(owner) as connection:
-        rows = connection.execute(
-            "SELECT vehicle, read_at, coolant_c FROM drover.machine_reading WHERE coolant_c IS NOT NULL ORDER BY 1, 2").fetchall()
+    rows = query(owner, "SELECT vehicle, read_at, coolant_c FROM drover.machine_reading WHERE coolant_c IS NOT NULL ORDER BY 1, 2")
     opened, is_open, last = [], False, None
     for vehicle, at, celsius in rows:
         is_open = is_open and vehicle == last and celsius > 82

@@ -26,7 +26,7 @@ from answers import Answer
 from brokers import Noida
 from certificates import self_signed
 from harness import HANG_S, ROOT, Drover, freeze, is_long, scratch, until
-from world import World, connect
+from world import World, as_served, connect, query
 
 ADDRESS = re.compile(r"the page is at https://127\.0\.0\.1:(\d+)/")
 JSON, LINES = "application/json", "application/x-ndjson"
@@ -43,9 +43,8 @@ def new_token():
 def give_token(env, account, *scopes):
     """What `drover token add` does: most stories need a token and are about something else."""
     token, digest = new_token()
-    with connect(env) as connection:
-        connection.execute("INSERT INTO drover.account (account, roles) VALUES (%s, '{driver}') ON CONFLICT DO NOTHING", [account])
-        connection.execute("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", [uuid.uuid4().hex, account, list(scopes), digest])
+    query(env, "INSERT INTO drover.account (account, roles) VALUES (%s, '{driver}') ON CONFLICT DO NOTHING", account)
+    query(env, "INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", uuid.uuid4().hex, account, list(scopes), digest)
     return token
 
 
@@ -82,13 +81,9 @@ class Desk:
     def __init__(self, drover, servers, folder, brokers=None):
         self.drover, self.servers = drover, servers
         self.world = World(drover, servers)
-        self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
-            # Runs the installation: who may write about what is for test_strangers.py.
-            connection.execute("INSERT INTO drover.account (account, roles) VALUES ('miller', '{operator}')")
-        for login, user in [("READER", "drover_web"), ("PAGE", "drover_pages")]:
-            self.env[f"DROVER_POSTGRES_{login}_URL"] = re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
+        self.env = as_served({**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})})
+        # Runs the installation: who may write about what is for test_strangers.py.
+        query(self.env, "INSERT INTO drover.account (account, roles) VALUES ('miller', '{operator}')")
         self.certificate, self.key = self_signed(folder, "first")
         self.server, self.port = self.serve(self.certificate, self.key)
 
@@ -110,9 +105,7 @@ class Desk:
 
     def rows(self):
         self.world.work_off(self.env)
-        with connect(self.env) as connection:
-            return connection.execute(
-                "SELECT vehicle, reading_id, coolant_c, is_reporting FROM drover.machine_reading ORDER BY vehicle, read_at").fetchall()
+        return query(self.env, "SELECT vehicle, reading_id, coolant_c, is_reporting FROM drover.machine_reading ORDER BY vehicle, read_at")
 
 
 @pytest.fixture(scope="module")
@@ -221,8 +214,7 @@ def test_readings_of_cars_go_to_their_topic(desk):
     assert desk.phone().post(car, path="/v1/readings/cars").json["accepted"] == 30
     desk.world.tick()
     desk.world.work_off(desk.env)
-    with connect(desk.env) as connection:
-        assert connection.execute("SELECT readings FROM drover.trip WHERE vehicle = %s", [desk.machine]).fetchall() == [(30,)]
+    assert query(desk.env, "SELECT readings FROM drover.trip WHERE vehicle = %s", desk.machine) == [(30,)]
 
 
 def test_tokens_are_asked_for_and_told_apart(desk):
@@ -255,8 +247,7 @@ def test_tokens_are_listed_without_the_secret_and_kept_as_digests(desk):
     mine, = [row for row in listed if row["token_id"] == token_id]
     assert (mine["account"], mine["name"], mine["scopes"], mine["last_used_at"]) == ("miller", "phone of Jo", ["upload"], None)
     assert token_id in desk.drover.run("token", "list", env=desk.env).out
-    with connect(desk.env) as connection:
-        stored, digest = connection.execute("SELECT t::text, digest FROM drover.token t WHERE token_id = %s", [token_id]).fetchone()
+    stored, digest = query(desk.env, "SELECT t::text, digest FROM drover.token t WHERE token_id = %s", token_id)[0]
     assert digest == hashlib.blake2b(token.encode(), digest_size=32).digest()
     for text in [stored, json.dumps(listed)]:
         assert token not in text and token.removeprefix("drover_").encode().hex() not in text

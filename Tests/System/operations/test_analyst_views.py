@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from analysis import analysed, as_page, psql_login
 from harness import ROOT
-from world import connect
+from world import connect, query
 
 VIEWS = {"vehicle_minute", "vehicle_day", "trip", "alert", "machine_reading", "service", "scan", "ride", "decision", "dispatch_hour", "survey", "sighting",
          "species_week", "tour_day", "weather_hour", "notice"}
@@ -67,8 +67,7 @@ def test_fuel_is_that_of_the_reports(world, filled):
     assert run.code == 0, run.err
     reported = json.loads(run.out)
     litres = {trip["vehicle"]: trip["fuel_l"] for trip in reported["trips"]} if isinstance(reported, dict) else {trip["vehicle"]: trip["fuel_l"] for trip in reported}
-    with connect(filled) as connection:
-        found = dict(connection.execute("SELECT vehicle, fuel_l FROM analyst.trip WHERE start_at >= '2020-03-25' AND start_at < '2020-03-26'").fetchall())
+    found = dict(query(filled, "SELECT vehicle, fuel_l FROM analyst.trip WHERE start_at >= '2020-03-25' AND start_at < '2020-03-26'"))
     assert found and {car: pytest.approx(float(value), abs=1e-3) for car, value in litres.items()} == found
 
 
@@ -95,9 +94,8 @@ def rows(connection, view, columns="*"):
 
 def test_an_analyst_sees_their_fleet_and_what_pages_show(world, filled):
     """In psql as in pages; and those of nobody's fleets nothing."""
-    with connect(filled) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
-        everything = {view: owner.execute(f"SELECT count(*) FROM analyst.{view}").fetchone()[0] for view in VIEWS | BESIDE}
+    north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
+    everything = {view: query(filled, f"SELECT count(*) FROM analyst.{view}")[0][0] for view in VIEWS | BESIDE}
     with as_page(filled, "anna") as page, psycopg.connect(psql_login(world, filled, "anna")) as psql:
         for view, table in TABLES.items():
             mine = {row[0] for row in rows(psql, view, "vehicle")}

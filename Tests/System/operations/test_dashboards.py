@@ -18,7 +18,7 @@ from analysis import analysed, psql_login
 from brokers import Noida
 from harness import DIES_WITH_US, HANG_S, ROOT, free_port, until
 from test_gateway import gateway
-from world import connect
+from world import connect, query
 
 FILES = sorted((ROOT / "Dashboards").glob("*.json"))
 UNITS = {"none", "short", "lengthkm", "lengthm", "litre", "gallons", "percentunit", "celsius", "pressurekpa", "h", "s", "ms", "bytes", "reqps", "volt"}
@@ -134,8 +134,7 @@ def test_what_can_be_chosen_is_in_the_database(filled, name):
 
 
 def test_a_persons_login_fills_the_panels_with_what_they_see(world, filled):
-    with connect(filled) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
+    north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     asked = 0
     with psycopg.connect(psql_login(world, filled, "anna"), autocommit=True) as connection:
         for name, title, target in panels("postgres"):

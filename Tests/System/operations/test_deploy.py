@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from cluster import DATA_BYTES_MAX
 from harness import ROOT
-from world import connect, dump, recordings
+from world import dump, query, recordings
 
 UNITS = sorted(path.name for path in (ROOT / "Deploy" / "systemd").iterdir() if path.is_file())
 SERVICES = [name for name in UNITS if name.endswith(".service")]
@@ -181,8 +181,7 @@ def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path
     run = restore(file, world.superuser, "restored_" + name)
     assert (run.returncode, run.stdout) == (0, f"restored as restored_{name}\n"), run.stderr
     again = {**env, "DROVER_POSTGRES_URL": env["DROVER_POSTGRES_URL"].replace(name, "restored_" + name)}
-    with connect(again) as connection:
-        behind = connection.execute("SELECT sum(next_offset) FROM drover.partition_progress").fetchone()[0]
+    behind = query(again, "SELECT sum(next_offset) FROM drover.partition_progress")[0][0]
     assert world.drover.run("migrate", env=again).code == 0
     # The same member as before: this broker expires nobody.
     worker = world.worker(again, "before")

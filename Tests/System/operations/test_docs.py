@@ -119,7 +119,6 @@ def test_each_file_and_type_that_the_architecture_names_exists():
         assert re.search(rf"\b(struct|class|enum|extension) {name}\b", (ROOT / file).read_text()), f"{file}: {name}"
 
 
-
 def named_tests():
     """Tests that pages name: `test_x.py`, `test_x.py::test_y`, `XTests.swift`."""
     for page in PAGES:

@@ -5,7 +5,6 @@ import shutil
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 import yaml

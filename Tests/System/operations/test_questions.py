@@ -18,7 +18,7 @@ import pytest
 from harness import HANG_S, ROOT, until
 from people import Visitor, add_account
 from test_nobody import ROLES as ALL_ROLES
-from world import connect
+from world import Asked, as_served, connect, query, url_of
 
 ROLES = {"sue": "analyst", "nora": "analyst", "root": "administrator", "boss": "fleet_manager", "rider": "rider"}
 HIDDEN = 51.1234567
@@ -31,13 +31,13 @@ def desk(world):
     desk.server.stop()
 
 
-class Desk:
+class Desk(Asked):
     """South, with a tractor, and north, with a combine."""
 
     def __init__(self, world):
         self.world, self.env, self.tokens = world, world.database(), {}
         with connect(self.env) as owner:
-            owner.execute("GRANT drover_page TO drover_pages; GRANT drover_reader, drover_api TO drover_web; GRANT drover_query TO drover_asker")
+            owner.execute("GRANT drover_query TO drover_asker")
             for account, role in ROLES.items():
                 add_account(self.env, account, role)
                 self.tokens[account] = token(owner, account, "query")
@@ -47,12 +47,8 @@ class Desk:
             for fleet, machine, latitude in (("south", "tractor-1", 1), ("north", "combine-1", HIDDEN)):
                 add_machine(owner, fleet, machine, latitude)
         self.server = world.drover.start("serve", "--port", "0", "--set", "web.query_s=3", env={
-            **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages"),
-            "DROVER_POSTGRES_QUERY_URL": self.login("drover_asker")})
+            **as_served(self.env), "DROVER_POSTGRES_QUERY_URL": self.login("drover_asker")})
         self.address = self.server.wait_for(r"at (http://127\.0\.0\.1:\d+)/").group(1)
-
-    def login(self, user):
-        return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
 
     def ask(self, account, statement, form="application/json", body=None):
         """Status, and the answer or why there is none."""
@@ -98,7 +94,7 @@ def by_hand(env, account):
             owner.execute(f"CREATE ROLE {user}")
         owner.execute(f"ALTER ROLE {user} LOGIN; GRANT drover_sight TO {user}")
         owner.execute("INSERT INTO drover.account_login VALUES (%s, %s)", [user, account])
-    return psycopg.connect(re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"]), autocommit=True)
+    return psycopg.connect(url_of(env, user), autocommit=True)
 
 
 def bisected(explain):
@@ -238,10 +234,9 @@ def test_nothing_but_one_select_is_taken(desk):
     assert taken == []
     # None of them has changed who asks, or what is under way.
     assert desk.rows("sue", "SELECT vehicle FROM machine_reading") == [["tractor-1"]]
-    with connect(desk.env) as owner:
-        assert owner.execute("SELECT count(*) FROM drover.question").fetchone() == (0,)
-        assert owner.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchone() == (0,)
-        assert owner.execute("SELECT count(*) FROM pg_class WHERE relname = 'drover_question'").fetchone() == (0,)
+    assert query(desk.env, "SELECT count(*) FROM drover.question") == [(0,)]
+    assert query(desk.env, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
+    assert query(desk.env, "SELECT count(*) FROM pg_class WHERE relname = 'drover_question'") == [(0,)]
 
 
 def test_no_name_of_a_login_is_told_by_how_it_is_refused(desk):
@@ -287,9 +282,8 @@ def test_a_condition_is_never_put_to_a_hidden_row(desk):
 
 
 def test_the_views_of_questions_have_the_rows_of_the_analysts_views(desk):
-    with connect(desk.env) as owner:
-        views = [row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'analyst'::regnamespace AND relkind = 'v'").fetchall()]
-        assert sorted(views) == sorted(row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace").fetchall())
+    views = [row[0] for row in query(desk.env, "SELECT relname FROM pg_class WHERE relnamespace = 'analyst'::regnamespace AND relkind = 'v'")]
+    assert sorted(views) == sorted(row[0] for row in query(desk.env, "SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace"))
     with connect(desk.env) as page:
         page.execute("BEGIN; SET LOCAL ROLE drover_page")
         page.execute("SELECT set_config('drover.account', 'nora', true)")
@@ -535,9 +529,8 @@ def test_on_the_page(desk):
     answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle, latitude_deg FROM analyst.machine_reading")
     assert answer.status == 200 and "tractor-1" in answer.body and "combine-1" not in answer.body
     # That it was asked is in the audit log, not what.
-    with connect(desk.env) as owner:
-        told = owner.execute("SELECT detail FROM drover.audit_entry e JOIN drover.audit_name n ON n.digest = e.actor WHERE e.action = 'query_run' AND n.said = 'sue' "
-                             "AND detail !~ 'token'").fetchall()
+    told = query(desk.env, "SELECT detail FROM drover.audit_entry e JOIN drover.audit_name n ON n.digest = e.actor WHERE e.action = 'query_run' AND n.said = 'sue' "
+                 "AND detail !~ 'token'")
     assert told == [('{"query":"a statement of one\'s own"}',)]
     answer = visitor.post("/query", form=visitor.mark(), statement="EXPLAIN SELECT '<b>'")
     assert answer.status == 422 and 'role="alert"' in answer.body and "without EXPLAIN" in answer.body and "<b>" not in answer.body
@@ -569,8 +562,7 @@ def test_an_answer_as_a_spreadsheet_holds_texts_as_texts_and_is_the_same_each_ti
 
 def test_whoever_asks_on_the_page_may_have_an_app_password_for_it(desk):
     page = re.search(r"`GET /query` \| (.*) \|", (ROOT / "docs" / "access.md").read_text()).group(1)
-    with connect(desk.env) as owner:
-        roles = owner.execute("SELECT array_agg(r) FROM unnest(%s::text[]) AS r WHERE 'query' = ANY (drover.own_scopes(ARRAY[r]))", [ALL_ROLES]).fetchone()[0]
+    roles = query(desk.env, "SELECT array_agg(r) FROM unnest(%s::text[]) AS r WHERE 'query' = ANY (drover.own_scopes(ARRAY[r]))", ALL_ROLES)[0][0]
     assert {role.replace("_", " ") for role in roles} == set(page.split(", "))
 
 
@@ -598,9 +590,8 @@ def test_a_copy_holds_ones_own_rows_and_comes_anew(desk):
         return re.sub(r"dbname='?\w+'?", f"dbname='{name}'", desk.env["DROVER_POSTGRES_URL"])
     name = f"of_nora_{secrets.token_hex(4)}"
     env = {**desk.env, "DROVER_POSTGRES_QUERY_URL": desk.login("drover_asker")}
-    with connect(desk.env) as owner:
-        owner.execute(f"CREATE DATABASE {name}")
-        views = [row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace").fetchall()]
+    query(desk.env, f"CREATE DATABASE {name}")
+    views = [row[0] for row in query(desk.env, "SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace")]
     for _ in range(2):
         run = desk.world.drover.run("account", "copy", "nora", env={**env, "DROVER_COPY_TO": database(name)})
         assert run.code == 0 and "analyst.machine_reading: 1 rows" in run.out, run.err

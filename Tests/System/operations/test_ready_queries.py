@@ -15,7 +15,7 @@ import psycopg
 import pytest
 from analysis import DAY, SPECIES, analysed, psql_login
 from harness import HANG_S, ROOT
-from world import connect
+from world import query
 
 UTC = timezone.utc
 RECORDED = ROOT / "Tests" / "Fixtures" / "queries"
@@ -158,8 +158,7 @@ def test_a_query_is_found_by_its_own_name_and_faults_are_told_at_once(world, fil
 
 def test_a_person_asks_of_their_fleet_only(world, filled):
     env = {**filled, "DROVER_POSTGRES_READER_URL": psql_login(world, filled, "anna")}
-    with connect(filled) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
+    north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     for name in QUERIES:
         found = table(ask(world, env, name))
         if found and "vehicle" in found[0] and not name.startswith("dispatch"):

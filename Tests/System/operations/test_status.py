@@ -1,10 +1,9 @@
 """`drover status` against real servers: well, behind, waiting, refused, and without a broker."""
 import json
-import re
 import time
 
 from harness import until
-from world import connect
+from world import connect, url_of
 
 
 def status(world, env, code=None):
@@ -44,7 +43,7 @@ def test_an_installation_from_well_to_ill(world):
     with connect(env) as connection:
         connection.execute(f"CREATE ROLE {name} LOGIN IN ROLE drover_reader")
         try:
-            reader = re.sub(r"user='?\w+'?", f"user={name}", env["DROVER_POSTGRES_URL"])
+            reader = url_of(env, name)
             seen = status(world, {**env, "DROVER_POSTGRES_OWNER_URL": reader}, code=1)
             for what in ("mails", "refused by the broker"):
                 assert seen[what]["is"].startswith("not seen") and "postgres.owner_url" in seen[what]["what_to_do"]

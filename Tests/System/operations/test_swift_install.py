@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import tarfile
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest

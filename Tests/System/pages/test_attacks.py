@@ -371,8 +371,8 @@ def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
         connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s, roles = %s WHERE account = 'manager'", [HOSTILE, HOSTILE, roles])
         connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s WHERE account = 'ada'", [HOSTILE, HOSTILE])
     fleet.world.tick()
-    until(lambda: fleet.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.rows("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), fleet.worker)
-    alert, = fleet.rows("SELECT alert_id FROM drover.alert WHERE vehicle = 'hostile-machine' LIMIT 1")[0]
+    until(lambda: fleet.query("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.query("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), fleet.worker)
+    alert, = fleet.query("SELECT alert_id FROM drover.alert WHERE vehicle = 'hostile-machine' LIMIT 1")[0]
     fleet.enter(page)
     page.goto(fleet.address + "/tours")
     made = page.evaluate("""async text => {

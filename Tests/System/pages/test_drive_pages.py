@@ -18,7 +18,7 @@ from harness import HANG_S, is_long, looked_at, until
 from people import enter, follow, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
-from world import connect, producer
+from world import Asked, connect, producer, query
 
 NIGHT_MS = int(datetime(2026, 10, 24, 22, tzinfo=timezone.utc).timestamp() * 1000)
 
@@ -30,7 +30,7 @@ def fleet(world, tmp_path_factory, fixtures):
     fleet.close()
 
 
-class Fleet:
+class Fleet(Asked):
     """The recorded drives of one car, commutes of another; its manager, a driver, and people without vehicles."""
 
     def __init__(self, world, folder, fixtures):
@@ -48,18 +48,13 @@ class Fleet:
         for account, roles in [("manager", ["fleet_manager"]), ("root", ["administrator", "operator", "ranger", "researcher", "dispatcher"]), ("anna", ["driver"]),
                                ("sam", ["surveyor"]), ("rita", ["rider"]), ("wanja", ["ranger"]), ("nobody", [])]:
             self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
-        with connect(self.env) as connection:
-            connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North <cars>'), ('south', 'South')")
-            connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', 'seat-leon'), ('north', 'car', 'chip'), ('north', 'car', 'golf')")
-            connection.execute("INSERT INTO drover.fleet_member VALUES ('north', 'manager')")
+        query(self.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North <cars>'), ('south', 'South')")
+        query(self.env, "INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', 'seat-leon'), ('north', 'car', 'chip'), ('north', 'car', 'golf')")
+        query(self.env, "INSERT INTO drover.fleet_member VALUES ('north', 'manager')")
 
     def expected(self):
         with open(self.folder / "expected.csv") as file:
             return {row["file"]: row for row in csv.DictReader(file) if row["gap_s"] == "5"}
-
-    def rows(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
 
     def push(self, *records):
         sender = producer(self.world.brokers)
@@ -317,7 +312,7 @@ def test_drives_of_one_route_before_and_after_a_change(fleet, page, screenshots)
     fleet.push(*commute(6, north_of=0.05))
     fleet.world.tick()
     fleet.world.work_off(fleet.env)
-    until(lambda: fleet.rows("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], fleet.worker)
+    until(lambda: fleet.query("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], fleet.worker)
     fleet.enter(page, to="/trips")
     follow(page, page.get_by_role("link", name="compare drives of one route"))
     page.get_by_label("Car").select_option("chip")
@@ -360,7 +355,7 @@ def on_the_road(fleet, car):
         fleet.push(*readings)
     # Over the end of a minute, with which a trip is written.
     drive(*[50] * 61)
-    until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = %s", car), fleet.worker)
+    until(lambda: fleet.query("SELECT 1 FROM drover.trip_now WHERE vehicle = %s", car), fleet.worker)
     return drive, sent, start
 
 
@@ -403,15 +398,15 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     expect(page.locator("#state")).to_contain_text("to <work>")
     page.get_by_role("button", name="End the trip").click()
     page.wait_for_url("**?said=stop")
-    until(lambda: fleet.rows("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], fleet.worker)
-    assert fleet.rows("SELECT tag FROM drover.trip_now WHERE vehicle = 'golf' AND tag IS NOT NULL") == [("to <work>",)]
+    until(lambda: fleet.query("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], fleet.worker)
+    assert fleet.query("SELECT tag FROM drover.trip_now WHERE vehicle = 'golf' AND tag IS NOT NULL") == [("to <work>",)]
     # A form that is sent twice says it once; others may not say anything of her car.
     anna, manager = fleet.entered("anna"), fleet.entered("manager")
     form = {"form": anna.mark(), "id": "a-twice", "do": "start", "ts": str(int(time.time() * 1000)), "trip": ""}
     assert [anna.post("/cars/golf/trip", **form).status for _ in range(2)] == [303, 303]
-    until(lambda: len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, fleet.worker)
+    until(lambda: len(fleet.query("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, fleet.worker)
     fleet.world.work_off(fleet.env)
-    assert len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
+    assert len(fleet.query("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
     # Over time it is drawn with its driver's limit.
     page.goto(fleet.address + "/vehicles/golf?kind=car")
     expect(page.locator("svg.chart").first).to_have_attribute("aria-label", re.compile("warning at 90"))
@@ -439,11 +434,11 @@ def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
     assert run.code == 0, run.err
     fleet.enter(page, "anna", "/cars/golf/scan")
     expect(page.locator("main")).to_contain_text("No scan has read its codes yet.")
-    before = fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
+    before = fleet.query("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
     page.get_by_role("button", name="Scan now").click()
     expect(page.locator("#waiting")).to_contain_text("A scan was asked for")
-    until(lambda: fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, fleet.worker)
-    [(request,)] = fleet.rows("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
+    until(lambda: fleet.query("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, fleet.worker)
+    [(request,)] = fleet.query("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
     # The gateway's answer.
     answer = {"schema": 1, "kind": "scan", "id": "scan-1", "vehicle": "golf", "ts": int(time.time() * 1000), "by": "gateway", "request": request, "done": True, "text": "3 trouble codes",
               "stored": ["P0133", "P1130"], "pending": ["U0100"], "permanent": [], "lamp": True}

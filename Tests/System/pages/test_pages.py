@@ -13,7 +13,7 @@ from harness import HANG_S, is_long, looked_at, until
 from people import enter, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
-from world import connect, producer
+from world import Asked, connect, producer, query
 
 KARLSRUHE, FIELD = (49.0069, 8.4037), (42.0308, -93.6319)
 
@@ -25,7 +25,7 @@ def fleet(world, tmp_path_factory):
     fleet.close()
 
 
-class Fleet:
+class Fleet(Asked):
     """Cars and machines that report now, and people who look at them."""
 
     def __init__(self, world, folder, takes_surveys=False):
@@ -53,12 +53,8 @@ class Fleet:
         for minutes, coolant in [(600, 70), (300, 82), (30, 88), (20, 97), (1, 91)]:
             self.read("combine-9", self.now - minutes * 60_000, coolant)
         world.tick()
-        until(lambda: self.rows("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
-                   and self.rows("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), self.worker)
-
-    def rows(self, sql):
-        with connect(self.env) as connection:
-            return connection.execute(sql).fetchall()
+        until(lambda: self.query("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.query("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
+                   and self.query("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), self.worker)
 
     def drive_on(self):
         """The van's newest reading is of now: a minute later it would not be called moving."""
@@ -248,8 +244,8 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     page.get_by_role("button", name="Silence").click()
     page.wait_for_url("**?said=silence")
     expect(story).to_contain_text("Silenced until")
-    assert fleet.rows("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
-    [(parameter, hours)] = fleet.rows("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
+    assert fleet.query("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
+    [(parameter, hours)] = fleet.query("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
     assert (parameter, float(hours)) == ("Coolant Temperature", 8)
     page.reload()
     expect(page.get_by_role("button", name="End the silence")).to_be_visible()
@@ -311,7 +307,7 @@ def test_the_figures_of_a_days_trips_are_those_of_the_formula(fleet):
 def test_a_trip_in_a_day_of_25_hours(fleet, page):
     fleet.drive("van-3", int(datetime(2025, 10, 26, 22, 30, tzinfo=timezone.utc).timestamp() * 1000), range(100), speed_kmh=50)
     fleet.world.tick()
-    until(lambda: fleet.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), fleet.worker)
+    until(lambda: fleet.query("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), fleet.worker)
     with fleet.managers(zone="Europe/Berlin"):
         fleet.enter(page, "/account")
         about = page.locator("main > p.soft").first
@@ -352,7 +348,7 @@ def entered(fleet, who):
 
 
 def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
-    [(alert,)] = fleet.rows("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
+    [(alert,)] = fleet.query("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
     ada = entered(fleet, "ada")
     assert ada.get("/map").status == 200 and ada.get("/trips").status == 403
     assert "href=\"/trips\"" not in ada.get("/map").body
@@ -362,10 +358,9 @@ def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
         assert not re.search("combine-9|van-1|north", body), path
     assert ada.get("/vehicles/combine-9").status == ada.get(f"/alerts/{alert}").status == 404
     assert ada.post(f"/alerts/{alert}/acknowledge", form=ada.mark(), id="a-1").status == 404
-    with connect(fleet.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'combine-9')")
-        connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', 'ada')")
+    query(fleet.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
+    query(fleet.env, "INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'combine-9')")
+    query(fleet.env, "INSERT INTO drover.fleet_member VALUES ('farm', 'ada')")
     body = ada.get("/map").body
     assert "combine-9" in body and "van-1" not in body and "south" not in body
     machine = ada.get("/vehicles/combine-9").body
@@ -423,19 +418,19 @@ def test_ids_are_completed_as_they_are_typed(fleet, page):
 
 
 def test_a_form_sent_twice_says_it_once(fleet):
-    [(alert,)] = fleet.rows("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
+    [(alert,)] = fleet.query("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
     manager = entered(fleet, "manager")
     form = dict(re.findall(r'name="(form|id)" value="([^"]+)"', manager.get(f"/alerts/{alert}").body.split("I have seen it")[1]))
     form["id"] = "a-twice"
     for note in ("one", "two"):
         answer = manager.post(f"/alerts/{alert}/acknowledge", **form, note=note)
         assert (answer.status, answer.headers["Location"]) == (303, f"/alerts/{alert}?said=acknowledgement")
-    until(lambda: fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), fleet.worker)
+    until(lambda: fleet.query(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), fleet.worker)
     # What is behind them on the log is stored: so are both.
     ts = int(time.time() * 1000) + 2_000
     fleet.read("combine-9", ts, 60)
-    until(lambda: fleet.rows(f"SELECT 1 FROM drover.machine_reading WHERE read_at = to_timestamp({ts} / 1000.0)"), fleet.worker)
-    assert len(fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1
+    until(lambda: fleet.query(f"SELECT 1 FROM drover.machine_reading WHERE read_at = to_timestamp({ts} / 1000.0)"), fleet.worker)
+    assert len(fleet.query(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1
     for wrong, status in [({"hours": "721"}, 422), ({"hours": "-1"}, 422), ({"hours": "x"}, 422), ({"hours": "8", "id": "no id"}, 422), ({"hours": "8", "form": "0" * 64}, 403), ({"hours": "8", "note": "x" * 2_001}, 422)]:
         assert manager.post(f"/alerts/{alert}/silence", **{**form, **wrong}).status == status, wrong
     assert manager.post(f"/alerts/{alert}/silence", {"Sec-Fetch-Site": "cross-site"}, **form, hours="8").status == 403

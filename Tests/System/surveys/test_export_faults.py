@@ -15,7 +15,7 @@ from certificates import self_signed
 from harness import HANG_S, until
 from test_sightings_export import as_login, export, rows, watamu, world  # noqa: F401  (fixtures)
 from test_uploads import ADDRESS, Phone, give_token
-from world import connect
+from world import connect, query
 
 # What spreadsheets take for a formula, in the ways OWASP's page on CSV injection lists.
 SIGNS = ["=", "+", "-", "@", "\t=", "\r=", "\n=", "＝", "＋", "－", "＠"]
@@ -92,8 +92,7 @@ def test_an_export_is_of_one_moment_whatever_reviewers_do_meanwhile(world, watam
     head = process.stdout.read(5_000)
     # It waits for its reader now, far from the end; the last walk gets a new version.
     last = rows(before)[-1]
-    with connect(watamu) as connection:
-        connection.execute("UPDATE drover.sighting SET individuals = 77 WHERE survey = %s", [last["survey"]])
+    query(watamu, "UPDATE drover.sighting SET individuals = 77 WHERE survey = %s", last["survey"])
     try:
         assert head + process.stdout.read() == before and process.wait(HANG_S) == 0
         after = rows(export(world, watamu))
@@ -109,8 +108,7 @@ def test_an_export_is_of_one_moment_whatever_reviewers_do_meanwhile(world, watam
 def test_of_two_reviewers_at_once_one_is_told_to_begin_anew(world, watamu, tmp_path):  # noqa: F811
     run = world.drover.run("sightings", "show", "watamu", "2020-05-01_1000", env=watamu)
     if run.code != 0:
-        with connect(watamu) as connection:
-            survey, = connection.execute("SELECT survey FROM drover.survey WHERE site = 'watamu' ORDER BY started_at LIMIT 1").fetchone()
+        survey, = query(watamu, "SELECT survey FROM drover.survey WHERE site = 'watamu' ORDER BY started_at LIMIT 1")[0]
         run = world.drover.run("sightings", "show", "watamu", survey, env=watamu)
     shown = json.loads(run.out)
     worker = world.worker(watamu, "watamu-export")
@@ -124,8 +122,7 @@ def test_of_two_reviewers_at_once_one_is_told_to_begin_anew(world, watamu, tmp_p
     assert sorted(run.code for run in runs) == [0, 1, 1], [run.err for run in runs]
     assert all("another review has changed" in run.err for run in runs if run.code == 1)
     winner = next(path.name for path, run in zip(bodies, runs) if run.code == 0)
-    with connect(watamu) as connection:
-        assert connection.execute("SELECT comments, version FROM drover.survey WHERE site = 'watamu' AND survey = %s", [shown["survey"]]).fetchall() == [(winner, 1)]
+    assert query(watamu, "SELECT comments, version FROM drover.survey WHERE site = 'watamu' AND survey = %s", shown["survey"]) == [(winner, 1)]
 
 
 @pytest.mark.needs_shared

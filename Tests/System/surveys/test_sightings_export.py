@@ -18,7 +18,7 @@ from certificates import self_signed
 from dwca.read import DwCAReader
 from harness import ROOT
 from test_uploads import ADDRESS, Phone, give_token
-from world import connect
+from world import connect, query, url_of
 
 TERMS = "http://rs.tdwg.org/dwc/terms/"
 FORMULA = "=cmd|'/c calc'!A0"
@@ -56,7 +56,7 @@ def grant(env):
 
 
 def as_login(env, role):
-    return {**env, "DROVER_POSTGRES_READER_URL": re.sub(r"user='?\w+'?", f"user={role}", env["DROVER_POSTGRES_URL"])}
+    return {**env, "DROVER_POSTGRES_READER_URL": url_of(env, role)}
 
 
 def export(world, env, *arguments, role="drover_analyst"):
@@ -218,12 +218,10 @@ def test_a_species_that_becomes_sensitive_blurs_all_walks_of_its_sites(world, wa
     def blurred():
         return {row["survey"] for row in rows(export(world, watamu)) if row["generalization"]}
     def surveys(condition):
-        with connect(watamu) as connection:
-            return {survey for survey, in connection.execute(f"SELECT survey FROM drover.sighting WHERE {condition}").fetchall()}
+        return {survey for survey, in query(watamu, f"SELECT survey FROM drover.sighting WHERE {condition}")}
     met, walks = surveys("species = 'Acraea anemosa'"), surveys("site = 'watamu'")
-    with connect(watamu) as connection:
-        connection.execute("""INSERT INTO drover.sighting (site, survey, sighting, seen_at, local_date, species, given_name, individuals)
-            SELECT 'elsewhere', 'x', 0, seen_at, local_date, 'Acraea', 'Acraea', 1 FROM drover.sighting LIMIT 1""")
+    query(watamu, """INSERT INTO drover.sighting (site, survey, sighting, seen_at, local_date, species, given_name, individuals)
+        SELECT 'elsewhere', 'x', 0, seen_at, local_date, 'Acraea', 'Acraea', 1 FROM drover.sighting LIMIT 1""")
     assert met and met < walks and not blurred() and surveys("is_blurred") == set()
     load(tmp_path / "taxa.csv")
     # Not only the walks that met it: where a site's other walks went tells where it lives.
@@ -231,8 +229,7 @@ def test_a_species_that_becomes_sensitive_blurs_all_walks_of_its_sites(world, wa
     assert surveys("NOT is_blurred") == {"x"} and surveys("is_sensitive") == met
     load(taxonomy)
     assert not blurred() and surveys("is_blurred") == set()
-    with connect(watamu) as connection:
-        connection.execute("DELETE FROM drover.sighting WHERE site = 'elsewhere'")
+    query(watamu, "DELETE FROM drover.sighting WHERE site = 'elsewhere'")
 
 
 @pytest.mark.needs_shared

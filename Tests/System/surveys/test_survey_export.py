@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from dwca.read import DwCAReader
 from test_sightings_export import TERMS, as_login, export, grant, rows
-from world import a_world, connect
+from world import a_world, query
 
 OWN = {"temperature_c": 21.5, "sun_pct": 80, "gauge": "behind the school"}
 # As it is on the log; where the service was asked is a place, too.
@@ -53,8 +53,7 @@ def walks(program, tmp_path_factory):
         world.work_off(env)
         assert worker.stop() == 0
         grant(env)
-        with connect(env) as connection:
-            connection.execute("UPDATE drover.survey SET service_weather = %s WHERE survey IN ('nothing', 'missed')", [json.dumps([ASKED])])
+        query(env, "UPDATE drover.survey SET service_weather = %s WHERE survey IN ('nothing', 'missed')", json.dumps([ASKED]))
         yield world, env
 
 
@@ -187,6 +186,5 @@ def test_a_species_that_is_no_longer_sensitive_shows_its_walks_again(walks, tmp_
     for sensitive, blurred in [("", set()), ("yes", {"met", "missed"})]:
         (tmp_path / "taxa.csv").write_text(taxa.format(sensitive))
         assert world.drover.run("taxonomy", "load", tmp_path / "taxa.csv", env=env).code == 0
-        with connect(env) as connection:
-            assert {survey for survey, in connection.execute("SELECT survey FROM drover.survey WHERE is_blurred")} == blurred
+        assert {survey for survey, in query(env, "SELECT survey FROM drover.survey WHERE is_blurred")} == blurred
         assert {row["survey"] for row in rows(export(world, env, "--rows", "surveys")) if row["generalization"]} == blurred

@@ -14,7 +14,7 @@ from harness import HANG_S, is_long, until
 from services import Services, Truth
 from stories import Database, alone
 from surveyors import SurveyDesk
-from world import a_world, connect, producer
+from world import a_world, producer, query
 
 COLUMNS = "temperature_c, wind_speed_mps, wind_direction_deg, cloud_cover_pct"
 
@@ -78,11 +78,6 @@ def gateway(world, env, stand, tmp_path, **more):
               "weather.timeout_ms": 60_000, "weather.calls_max": "6000/min", "outside.rest_s": 1, "weather.backfill_interval_s": 1,
               "gateway.spool_path": tmp_path / "spool.sqlite", **{key.replace("__", "."): value for key, value in more.items()}}
     return world.drover.start("gateway", *[part for key, value in values.items() for part in ("--set", f"{key}={value}")], env=env)
-
-
-def query(env, sql, *values):
-    with connect(env) as connection:
-        return connection.execute(sql, values or None).fetchall()
 
 
 def missing(env):

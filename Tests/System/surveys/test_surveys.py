@@ -11,14 +11,9 @@ import psycopg
 import pytest
 from analysis import walked
 from harness import HANG_S, is_long, until
-from world import a_world, connect, dump, producer
+from world import a_world, connect, dump, producer, query
 
 HOUR = timedelta(hours=1)
-
-
-def query(env, sql, *values):
-    with connect(env) as connection:
-        return connection.execute(sql, values or None).fetchall()
 
 
 def ms(moment):

@@ -17,7 +17,7 @@ import description
 import psycopg
 import pytest
 from harness import HANG_S, is_long
-from world import connect, dump, producer
+from world import connect, dump, producer, query, url_of
 
 ADDRESS = re.compile(r"at http://127\.0\.0\.1:(\d+)/")
 PART = 1 << 20
@@ -28,9 +28,8 @@ class Trailhead:
 
     def __init__(self, world):
         self.world, self.env = world, world.database()
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web")
-        self.web = re.sub(r"user='?\w+'?", "user=drover_web", self.env["DROVER_POSTGRES_URL"])
+        query(self.env, "GRANT drover_reader, drover_api TO drover_web")
+        self.web = url_of(self.env, "drover_web")
         self.serve()
 
     def serve(self, *more):
@@ -80,10 +79,7 @@ class Trailhead:
 
     def days(self, *tours):
         """Of these tours: the module's stories share one log."""
-        with connect(self.env) as connection:
-            return connection.execute(
-                "SELECT tour, kind, waypoint, local_date::text, events FROM drover.tour_day WHERE tour = ANY(%s) ORDER BY tour, kind, waypoint, local_date",
-                [list(tours)]).fetchall()
+        return query(self.env, "SELECT tour, kind, waypoint, local_date::text, events FROM drover.tour_day WHERE tour = ANY(%s) ORDER BY tour, kind, waypoint, local_date", list(tours))
 
 
 @pytest.fixture(scope="module")
@@ -313,8 +309,7 @@ def test_two_of_one_id_come_to_the_same_whichever_was_first(world):
             if one_by_one:
                 world.work_off(env)
         world.work_off(env)
-        with connect(env) as connection:
-            seen.append(connection.execute("SELECT kind, waypoint, local_date::text, events FROM drover.tour_day WHERE tour = 'twice'").fetchall())
+        seen.append(query(env, "SELECT kind, waypoint, local_date::text, events FROM drover.tour_day WHERE tour = 'twice'"))
         worker.stop()
     # All stories share one log: the last ones see all pairs, and still count one.
     assert seen == [[("visit", "w2", on(-19), 1)]] * len(seen)
@@ -337,8 +332,7 @@ def test_records_that_are_none_are_set_aside(shared_head):
     assert push.flush(HANG_S) == 0
     trailhead.world.work_off(trailhead.env)
     assert trailhead.days("bad") == [("bad", "visit", "w1", on(-18), 1)]
-    with connect(trailhead.env) as connection:
-        [number] = connection.execute("SELECT count(*) FROM drover.rejected WHERE topic = 'drover.tours'").fetchone()
+    [number] = query(trailhead.env, "SELECT count(*) FROM drover.rejected WHERE topic = 'drover.tours'")[0]
     assert number >= len(bad)
     worker.stop()
 

@@ -15,7 +15,7 @@ from services import Services
 from stories import Database, alone
 from test_survey_weather import CANNOT, a_survey, gateway, middle
 from test_survey_weather import push as push_surveys
-from world import a_world, connect, dump, producer
+from world import a_world, connect, dump, producer, query, url_of
 
 HOUR = 3_600_000
 BASE = 1_781_514_000_000  # 2026-06-15 09:00 UTC
@@ -80,11 +80,6 @@ def push(world, env, records):
     assert sender.flush(HANG_S) == 0
     world.tick()
     world.work_off(env)
-
-
-def query(env, sql, *values):
-    with connect(env) as connection:
-        return connection.execute(sql, values or None).fetchall()
 
 
 def starts(env):
@@ -206,7 +201,7 @@ def test_reports_and_page_name_the_weather_its_source_and_time(world, env, stand
         if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_asker'").fetchone():
             connection.execute("CREATE ROLE drover_asker LOGIN")
         connection.execute("GRANT drover_gateway TO drover_asker")
-    login = re.sub(r"user='?\w+'?", "user=drover_asker", env["DROVER_POSTGRES_URL"])
+    login = url_of(env, "drover_asker")
     role = gateway(world, {**env, "DROVER_POSTGRES_GATEWAY_URL": login}, stand, tmp_path)
     push(world, env, drive(car, BASE))
     until(lambda: known(env, car), role)
@@ -303,9 +298,7 @@ def test_a_number_that_no_reader_takes_is_set_aside_and_stops_no_report(world, e
     # As a version before this one stored them: fetched later, of cells of other sizes around the same place.
     def store(number):
         size, answer = 100 * (number + 2), bad[number][0]
-        with connect(env) as connection:
-            connection.execute("INSERT INTO drover.trip_weather VALUES (%s, %s, %s, %s, %s, now(), %s)", [
-                car, datetime.fromtimestamp(BASE / 1000, timezone.utc), size, 140_050 // size, 188_150 // size, answer])
+        query(env, "INSERT INTO drover.trip_weather VALUES (%s, %s, %s, %s, %s, now(), %s)", car, datetime.fromtimestamp(BASE / 1000, timezone.utc), size, 140_050 // size, 188_150 // size, answer)
     def shown():
         trips, *_ = reports(world, env)
         mine, = [trip for trip in json.loads(trips)["trips"] if trip["vehicle"] == car]

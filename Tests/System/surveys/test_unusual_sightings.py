@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from analysis import walked
 from harness import ROOT
-from world import connect
+from world import connect, query
 
 COMMON = [f"Common {n}" for n in range(12)]
 
@@ -96,9 +96,7 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
         assert {key: reason for key, reason in wanted.items() if key[0] != "watamu"} == {
             ("west", "rare", "Charaxes candiope"): "out of place", ("east", "late", COMMON[11]): "out of season"}
         assert sum(key[0] == "watamu" for key in wanted) >= 5
-        with connect(env) as connection:
-            given = {(site, survey, given): (site, survey, species) for site, survey, given, species in connection.execute(
-                "SELECT site, survey, given_name, species FROM drover.sighting").fetchall()}
+        given = {(site, survey, given): (site, survey, species) for site, survey, given, species in query(env, "SELECT site, survey, given_name, species FROM drover.sighting")}
         found = {given[key]: reason for key, reason in shown().items()}
         assert found == wanted
         for site in ["west", "east", "watamu", "nowhere"]:
