@@ -34,8 +34,7 @@ def record(world, fixtures):
     env = world.database()
 
     def take(*words):
-        run = world.drover.run("import", *words, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", *words, env=env)
     take("machines", fixtures / "machines" / "readings.jsonl")
     # Each waits a second for the broker, at the side of the others.
     with ThreadPoolExecutor(4) as pool:
@@ -71,8 +70,7 @@ def walk(world, shared):
     env = world.database()
     for words in [("taxonomy", "load", ROOT / "Deploy/taxonomy/butterflies-watamu.csv"),
                   ("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests")]:
-        run = world.drover.run(*words, env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done(*words, env=env)
     assert "905 surveys with 12603 sightings of 1 sites" in run.err, run.err
     worker = world.worker(env, "walks")
     world.work_off(env)

@@ -126,6 +126,12 @@ class Drover:
             raise AssertionError(f"drover {' '.join(map(str, arguments))}: not done after {seconds} s\n{out}\n{err}")
         return Run(process.returncode, out, err, time.monotonic() - began)
 
+    def done(self, *arguments, **more):
+        """A run that ends well."""
+        run = self.run(*arguments, **more)
+        assert run.code == 0, run.out + run.err
+        return run
+
     def start(self, *arguments, env=None):
         """Starts a command that stays up; it is stopped at the end of the test at the latest."""
         running = Running([self.program, *map(str, arguments)], {**os.environ, **(env or {})})

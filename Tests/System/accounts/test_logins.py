@@ -15,8 +15,7 @@ def fresh(world):
         owner.execute("CREATE DATABASE logins_fresh")
         owner.execute("CREATE ROLE anybody LOGIN IN ROLE drover_sight")
     env = {**env, "DROVER_POSTGRES_URL": re.sub(r"dbname='?\w+'?", "dbname=logins_fresh", env["DROVER_POSTGRES_URL"])}
-    run = world.drover.run("migrate", env=env)
-    assert run.code == 0, run.err
+    world.drover.done("migrate", env=env)
     return env
 
 

@@ -235,8 +235,7 @@ class Goer:
         self.browser = site.with_account(name, f"{name}@example.org", PASSWORD, "farmer", "driver")
         assert self.log_in().status == 303
         scopes = [word for scope in ("upload", "read", "account") for word in ("--scope", scope)]
-        run = site.world.drover.run("token", "add", "--account", name, *scopes, env=site.env)
-        assert run.code == 0, run.err
+        run = site.world.drover.done("token", "add", "--account", name, *scopes, env=site.env)
         self.token = {"Authorization": f"Bearer {run.out.strip()}"}
         self.psql = psycopg.connect(login(site.env, name, site.world.drover), autocommit=True)
         self.psql.execute("LISTEN drover_cars")

@@ -63,9 +63,7 @@ def least(case, vehicle, extra=()):
 
 
 def answers(drover, path, *options):
-    run = drover.run("plan", path, "--format", "json", *options)
-    assert run.code == 0, run.err
-    return [json.loads(line) for line in run.out.splitlines()]
+    return [json.loads(line) for line in drover.done("plan", path, "--format", "json", *options).out.splitlines()]
 
 
 def test_answers_are_the_best_of_all_orders(drover, fixtures):

@@ -139,9 +139,7 @@ def test_likelihoods_are_what_the_log_says(office):
     [[packed]] = office.query("SELECT likelihoods FROM drover.campus WHERE campus = %s", campus.name)
     stored_half_life, landmark, sums = unpacked(packed)
     assert stored_half_life == half_life_ms
-    run = office.world.drover.run("campus", "likelihoods", campus.name, "--format", "json", env=office.env)
-    assert run.code == 0, run.err
-    rows = json.loads(run.out)
+    rows = json.loads(office.world.drover.done("campus", "likelihoods", campus.name, "--format", "json", env=office.env).out)
     now = round(datetime.fromisoformat(rows[0]["as_of"]).timestamp() * 1000)
     to_now = 0.5 ** (now / half_life_ms - landmark)
     assert {where for where, *_ in known} == set(sums)
@@ -384,10 +382,6 @@ def test_all_of_it_is_built_again_from_the_log(office):
     office.settle()
     until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)])
     office.settle()
-    run = office.world.drover.run("replay", "--into", "again", env=office.env)
-    assert run.code == 0, run.err
-    run = office.world.drover.run("verify", "again", "--format", "json", env=office.env)
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert run.code == 0, [row for row in tables.values() if not row["equal"]]
-    assert tables["campus"]["rows"] >= 1 and tables["dispatch_decision"]["rows"] >= 9
+    tables = office.world.replayed(office.env)
+    assert tables["campus"] >= 1 and tables["dispatch_decision"] >= 9
     assert why_of(office, campus, "c")["measured_by"] == "roads" and why_of(office, campus, "c")["weights"]["surge"] == 1.5

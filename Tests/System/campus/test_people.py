@@ -16,9 +16,7 @@ def take(world, env, tmp_path, text, *more, campus="north"):
 
 
 def people(world, env, campus="north"):
-    run = world.drover.run("people", "list", "--campus", campus, "--format", "json", env=env)
-    assert run.code == 0, run.err
-    return {row["person"]: row for row in json.loads(run.out)}
+    return {row["person"]: row for row in json.loads(world.drover.done("people", "list", "--campus", campus, "--format", "json", env=env).out)}
 
 
 def test_a_roster_is_taken_whole_and_again(world, env, tmp_path):

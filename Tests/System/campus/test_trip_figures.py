@@ -101,9 +101,7 @@ def density_litres(rows, displacement_l, efficiency):
 
 
 def figures(drover, path, *options):
-    run = drover.run("trips", path, "--trip-gap", "100000", "--format", "json", *options)
-    assert run.code == 0, run.err
-    [trip] = json.loads(run.out)
+    [trip] = json.loads(drover.done("trips", path, "--trip-gap", "100000", "--format", "json", *options).out)
     return trip
 
 

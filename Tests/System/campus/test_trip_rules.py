@@ -64,9 +64,7 @@ def known(env):
 
 
 def rules(world, env, *arguments):
-    run = world.drover.run("rules", "trips", *arguments, env=env)
-    assert run.code == 0, run.err
-    return run.out
+    return world.drover.done("rules", "trips", *arguments, env=env).out
 
 
 def test_the_log_says_how_trips_are_made_and_no_worker_does(world):
@@ -120,11 +118,7 @@ def test_the_log_says_how_trips_are_made_and_no_worker_does(world):
     assert trips(env) == {car: made for car in CARS}
     assert [worker.stop() for worker in again] == [0, 0]
 
-    assert world.drover.run("replay", "--into", "again", "--set", "trips.trip_gap_min=7", env=env).code == 0
-    run = world.drover.run("verify", "again", "--set", "trips.trip_gap_min=7", "--format", "json", env=env)
-    assert run.code == 0, run.err
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert all(row["equal"] for row in tables.values()) and tables["trip_rules"]["rows"] == 2 * PARTITIONS
+    assert world.replayed(env, "--set", "trips.trip_gap_min=7")["trip_rules"] == 2 * PARTITIONS
     # One worker alone, which reads it all at once.
     alone = database(world)
     worker = world.worker(alone, "alone", **QUIET)

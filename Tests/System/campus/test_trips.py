@@ -21,8 +21,7 @@ DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
 def filled(world, fixtures):
     """One recorded drive with positions, through the broker and a worker. Gives the world and its environment."""
     env = world.database()
-    run = world.drover.run("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
-    assert run.code == 0, run.err
+    world.drover.done("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
     worker = world.worker(env, "trips")
     world.work_off(env)
     yield world, env, worker
@@ -114,9 +113,7 @@ def push(filled, readings):
 
 def trips_of(filled, vehicle, date="2026-10-24"):
     world, env, _ = filled
-    run = world.drover.run("report", "trips", "--date", date, "--zone", "Europe/Berlin", "--vehicle", vehicle, "--format", "json", env=env)
-    assert run.code == 0, run.err
-    return json.loads(run.out)
+    return json.loads(world.drover.done("report", "trips", "--date", date, "--zone", "Europe/Berlin", "--vehicle", vehicle, "--format", "json", env=env).out)
 
 
 def test_the_table_of_trips_is_in_the_units_that_were_asked_for(filled):
@@ -202,9 +199,7 @@ def test_drives_of_one_route_are_compared_before_and_after_a_change(filled):
     push(filled, sum(drives.values(), commute("chip", 8, north_of=0.02)))
     change = datetime.fromtimestamp((NIGHT_MS + 4 * 86_400_000 - 3_600_000) / 1000, UTC).isoformat()
     model = datetime.fromtimestamp((NIGHT_MS + 60_000) / 1000, UTC).isoformat()
-    run = world.drover.run("report", "compare", "--vehicle", "chip", "--trip", model, "--change", change, "--format", "json", env=env)
-    assert run.code == 0, run.err
-    report = json.loads(run.out)
+    report = json.loads(world.drover.done("report", "compare", "--vehicle", "chip", "--trip", model, "--change", change, "--format", "json", env=env).out)
     # The ninth drive began 2 km further north: another route.
     assert len(report["before"]) == len(report["after"]) == 4
     used = {figure["figure"]: figure for figure in report["figures"]}["fuel_l"]

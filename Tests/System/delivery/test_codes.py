@@ -46,8 +46,7 @@ class Codes(Desk):
     def roster(self, text, *more):
         file = self.folder / "roster.csv"
         file.write_text(text)
-        run = self.world.drover.run("import", "people", file, "--campus", "north", *more, env=self.env)
-        assert run.code == 0, run.err
+        self.world.drover.done("import", "people", file, "--campus", "north", *more, env=self.env)
 
     def anybody(self, token=None):
         return App(self.port, self.certificate, self.app_certificate, token, "north")
@@ -95,8 +94,7 @@ def test_a_mailed_code_gives_a_token_once(office):
 
 def tokens_told(office, person):
     """By the audit log: what, by whom, and what more."""
-    run = office.world.drover.run("audit", "--account", person, "--json", env=office.env)
-    assert run.code == 0, run.err
+    run = office.world.drover.done("audit", "--account", person, "--json", env=office.env)
     return [(entry["action"], entry["actor"], json.loads(entry["detail"])) for entry in map(json.loads, run.out.splitlines())]
 
 

@@ -77,8 +77,7 @@ def due_times(cron, zone, since, days):
 
 
 def told(drover, cron, zone, since, count):
-    run = drover.run("schedule", "next", cron, "--zone", zone, "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"), "--count", str(count))
-    assert run.code == 0, run.err
+    run = drover.done("schedule", "next", cron, "--zone", zone, "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"), "--count", str(count))
     return [datetime.fromisoformat(line.replace("Z", "+00:00")) for line in run.out.split()]
 
 
@@ -154,8 +153,7 @@ class Desk:
         drives = fixtures / "cars" / "kit-seat-leon"
         for file in sorted(drives.glob("*.1hz.csv")):
             if "Beschleunigung" not in file.name:
-                run = world.drover.run("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
-                assert run.code == 0, run.err
+                world.drover.done("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
         self.worker = world.worker(self.env, "schedules")
         world.work_off(self.env)
         self.site = Site(world, self.env, certificate, folder)
@@ -183,9 +181,7 @@ class Desk:
         self.office.relays.clear()
 
     def add(self, report, account, *words):
-        run = self.world.drover.run("schedule", "add", report, "--account", account, *words, env=self.env)
-        assert run.code == 0, run.err
-        return int(run.out)
+        return int(self.world.drover.done("schedule", "add", report, "--account", account, *words, env=self.env).out)
 
     def runs(self, schedule):
         return self.run("SELECT state, first_date, last_date, tries, rows, mails, revision, change, reason, content FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", schedule)

@@ -490,8 +490,7 @@ def test_a_geocoder_that_talks_nonsense_is_not_believed(drover, env, stand, cont
 def test_the_check_asks_each_service_once_and_says_units_and_what_is_left(drover, env, stand):
     arguments = ["--at", "38.90,-77.04", "--format", "json", *settings(stand)]
     for count in (1, 2):
-        run = drover.run("outside", "check", *arguments, env=env)
-        assert run.code == 0, run.err
+        run = drover.done("outside", "check", *arguments, env=env)
         assert sorted(path.split("/")[1] for path in stand.paths()) == sorted(["v1", "table", "reverse"] * count)
     weather, travel, geocoder = json.loads(run.out)
     assert re.search(r"temperature -?[\d.]+ °C, wind_speed [\d.]+ m/s", weather["says"])

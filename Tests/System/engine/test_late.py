@@ -85,10 +85,7 @@ def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
     # Told once, however many moved it.
     assert alerts(env) == [("backlog", "open", log.now - (COUNT - 1) * MINUTE, 1), *others]
     assert query(env, "SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'") == [(COUNT, COUNT)]
-    run = world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    world.replayed(env, seconds=HANG_S * 2)
     assert worker.stop() == 0
 
 
@@ -133,7 +130,5 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     assert waiting(env) == 0
     told = alerts(env)
     assert len(told) == 5_000 and {alert[1:] for alert in told} == {("withdrawn", log.now, 1)}
-    assert world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2).code == 0
-    run = world.drover.run("verify", "again", "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    world.replayed(env, seconds=HANG_S * 2)
     assert worker.stop() == 0

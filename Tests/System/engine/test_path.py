@@ -11,10 +11,8 @@ from world import connect, dump, query, recordings
 
 def import_all(world, env, fixtures):
     for path, car in recordings(fixtures):
-        run = world.drover.run("import", "cars", path, "--vehicle", car, env=env)
-        assert run.code == 0, run.err
-    run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-    assert run.code == 0, run.err
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
+    world.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
 
 
 @pytest.fixture(scope="module")

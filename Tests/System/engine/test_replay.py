@@ -46,8 +46,7 @@ def stream(brokers, is_over):
 
 
 def test_a_replay_equals_the_live_tables_while_the_worker_goes_on(world, filled):
-    run = world.drover.run("replay", "--into", "again", env=filled)
-    assert run.code == 0, run.err
+    run = world.drover.done("replay", "--into", "again", env=filled)
     assert "a second" in run.err and "drover verify again" in run.err
     # Ticks come meanwhile: the live tables have gone on, and the replay is brought to the same offsets.
     run, tables = verify(world, filled, "again")
@@ -81,8 +80,7 @@ def test_records_that_come_while_it_is_compared_are_no_difference(world, filled)
 
 def test_what_is_not_compared_is_named_with_its_reason(world, filled):
     assert world.drover.run("replay", "--into", "said", env=filled).code == 0
-    run = world.drover.run("verify", "said", env=filled)
-    assert run.code == 0, run.err
+    run = world.drover.done("verify", "said", env=filled)
     _, partly, wholly = run.out.split("Not compared")
     assert "trip: revision, revised_at: late readings" in partly and "outbox: what a relay has taken" in partly
     assert "account, account_device, account_identity" in wholly and all(": " in line for line in wholly.strip().splitlines()[1:])
@@ -158,8 +156,7 @@ def test_a_replay_that_was_killed_goes_on(world, filled):
 
 
 def test_a_replay_from_a_time_begins_there(world, filled):
-    run = world.drover.run("replay", "--into", "later", "--from", "2099-01-01T00:00:00Z", env=filled)
-    assert run.code == 0, run.err
+    world.drover.done("replay", "--into", "later", "--from", "2099-01-01T00:00:00Z", env=filled)
     assert query(filled, "SELECT count(*) FROM later.vehicle_minute")[0][0] == 0
 
 

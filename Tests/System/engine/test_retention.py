@@ -48,9 +48,7 @@ def rows(env, sql, *values):
 
 def retention(world, env, *words, **days):
     settings = [word for table, value in days.items() for word in ("--set", f"retention.{table}_days={value}")]
-    run = world.drover.run("retention", *words, *settings, "--format", "json", env={**env, **faked_clock(f"{NOW:%F %T}")})
-    assert run.code == 0, run.err
-    return {row["table"]: row for row in json.loads(run.out)}
+    return {row["table"]: row for row in json.loads(world.drover.done("retention", *words, *settings, "--format", "json", env={**env, **faked_clock(f"{NOW:%F %T}")}).out)}
 
 
 def sums(env):
@@ -353,13 +351,11 @@ def test_a_replay_agrees_with_what_is_left(plain):
     env = plain.filled
     gone = retention(plain, env, vehicle_minute=(NOW - datetime(2018, 2, 22, tzinfo=timezone.utc)).days, machine_reading=7)
     assert gone["vehicle_minute"]["rows_gone"] > 0 < gone["machine_reading"]["rows_gone"]
-    run = plain.drover.run("replay", "--into", "again", env=env)
-    assert run.code == 0, run.err
+    plain.drover.done("replay", "--into", "again", env=env)
     # The clocks that were moved for retention are those of the log again.
     with connect(env) as connection:
         connection.cursor().executemany("UPDATE drover.partition_progress SET clock_at = %s WHERE (topic, partition) = (%s, %s)", plain.clocks)
-    run = plain.drover.run("verify", "again", env=env)
-    assert run.code == 0, run.out + run.err
+    plain.drover.done("verify", "again", env=env)
     ticked(env)
     assert rows(env, "SELECT count(*) FROM again.vehicle_minute")[0] > rows(env, "SELECT count(*) FROM drover.vehicle_minute")[0]
 

@@ -9,8 +9,7 @@ def installation(world, name):
 
 
 def left(world, env):
-    run = world.drover.run("offsets", "show", env=env)
-    assert run.code == 0, run.err
+    run = world.drover.done("offsets", "show", env=env)
     return sum(int(line.split()[5]) for line in run.out.splitlines()[1:])
 
 
@@ -20,8 +19,7 @@ def test_two_installations_share_a_broker(world, fixtures):
     # Both groups are called `drover`: with one group each worker would get half of the partitions, and read none of its own.
     workers = [world.drover.start("work", env=env) for env in homes]
     for env, (path, car) in zip(homes, files):
-        run = world.drover.run("import", "cars", path, "--vehicle", car, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
     for env, worker, (path, car) in zip(homes, workers, files):
         until(lambda: left(world, env) == 0, worker, about=f"the end of {path}")
         assert query(env, "SELECT DISTINCT vehicle FROM drover.vehicle_minute") == [(car,)]

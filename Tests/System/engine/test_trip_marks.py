@@ -107,10 +107,7 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
         rows = checked(env)
         for table in ("vehicle_minute", "trip", "vehicle_day", "trip_mark"):
             assert rows[table] == told[table], table
-        run = world.drover.run("replay", "--into", "again", env=env)
-        assert run.code == 0, run.err
-        run = world.drover.run("verify", "again", env=env)
-        assert run.code == 0, run.out + run.err
+        world.replayed(env)
 
 
 def test_a_stop_ends_the_trip_before_the_gap_has_passed(world, env):

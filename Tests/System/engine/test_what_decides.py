@@ -144,8 +144,7 @@ def heard(machine, ts, due):
 
 def judged(world, env):
     """From here on there are rules, before the first reading."""
-    published = world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
-    assert published.code == 0, published.err
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
 
 
 def tick(env, ts, by=None, topic="drover.machines", partition=0, **stamp):
@@ -162,10 +161,7 @@ def clock(env, topic="drover.machines"):
 
 
 def replayed(world, env, name):
-    run = world.drover.run("replay", "--into", name, env=env)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", name, "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.out + run.err
+    world.replayed(env, into=name)
     return rows(env, f"SELECT topic, partition, clock_at, clock_waits FROM {name}.partition_progress ORDER BY 1, 2")
 
 

@@ -74,10 +74,7 @@ def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
     next_page = json.loads(ask(world, env, "vehicle", "history", "m-1", "--before", history[-1]["read_at"], "--format", "json").out)
     assert [row["engine_hours_h"] for row in next_page] == [1000]
 
-    replayed = world.drover.run("replay", "--into", "again", env=env)
-    assert replayed.code == 0, replayed.err
-    verified = world.drover.run("verify", "again", env=env)
-    assert verified.code == 0, verified.out + verified.err
+    world.replayed(env)
     assert rejected(env) == [] and worker.stop() == 0
 
 
@@ -125,9 +122,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     for each in (["vehicle", "service", "m-none", "--hours", 10], ["gateway", "poll", "m-none"]):
         assert "m-none: there is no such machine" in ask(world, env, *each, "--by", "Anna", code=1).err
     assert "no gateway has answered" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", 1, code=1).err
-    assert world.drover.run("replay", "--into", "again", env=env).code == 0
-    verified = world.drover.run("verify", "again", env=env)
-    assert verified.code == 0, verified.out + verified.err
+    world.replayed(env)
     assert rejected(env) == [] and worker.stop() == 0
 
 

@@ -29,9 +29,7 @@ def desk(program):
 
 
 def run(desk, *arguments):
-    result = desk.drover.run(*arguments, env=desk.env)
-    assert result.code == 0, result.err
-    return result.out
+    return desk.drover.done(*arguments, env=desk.env).out
 
 
 def register(desk, vehicle, *options):

@@ -15,8 +15,7 @@ pytestmark = pytest.mark.needs_shared
 def decode(drover):
     def run(pairs, *options):
         text = "".join(f"{request}\t{reply}\n" for request, reply in pairs)
-        run = drover.run("obd", "decode", "-", "--format", "csv", *options, stdin=text)
-        assert run.code == 0, run.err
+        run = drover.done("obd", "decode", "-", "--format", "csv", *options, stdin=text)
         rows = [[] for _ in pairs]
         for row in csv.DictReader(io.StringIO(run.out)):
             rows[int(row["line"]) - 1].append(row)

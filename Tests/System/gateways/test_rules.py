@@ -27,9 +27,7 @@ def change(rules, old, new, name=TRACTOR):
 
 
 def publish(world, env, rules, *arguments):
-    run = world.drover.run("rules", "publish", rules, *arguments, env=env)
-    assert run.code == 0, run.err
-    return run.out
+    return world.drover.done("rules", "publish", rules, *arguments, env=env).out
 
 
 def versions(env):
@@ -217,9 +215,8 @@ def to_all(world, record):
 
 
 def tried(world, env, parameter, *arguments, days=("2026-09-01", "2026-12-31")):
-    run = world.drover.run("rules", "try", "--parameter", parameter, "--model", "8R Tractor", "--from", days[0], "--to", days[1],
+    run = world.drover.done("rules", "try", "--parameter", parameter, "--model", "8R Tractor", "--from", days[0], "--to", days[1],
                            "--format", "json", *arguments, env=env)
-    assert run.code == 0, run.err
     return json.loads(run.out)
 
 

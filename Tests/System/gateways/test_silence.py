@@ -184,8 +184,5 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
     assert sorted(record["transition"] for record, in told) == ["opened"] * (3 + each) + ["resolved"] * (3 + each)
     # Nothing of this was told late: the first tick after the deadline was there in time.
     assert not [record for record, in told if "late" in record]
-    run = world.drover.run("replay", "--into", "again", env=env, seconds=2 * HANG_S)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    world.replayed(env, seconds=2 * HANG_S)
     assert worker.stop() == 0

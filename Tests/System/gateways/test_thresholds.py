@@ -215,8 +215,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     register(env, boxes)
 
     def serve(vehicle, hours, *at):
-        run = world.drover.run("vehicle", "service", vehicle, "--hours", f"{hours:g}", "--by", "Anna", *at, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("vehicle", "service", vehicle, "--hours", f"{hours:g}", "--by", "Anna", *at, env=env)
 
     def serve_all(hours, *at):
         with ThreadPoolExecutor(4) as pool:
@@ -259,9 +258,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     assert not wrong, "\n".join(wrong)
 
     def parameters(role):
-        run = world.drover.run("alert", "list", "--all", "--role", role, "--limit", 10_000, "--format", "json", env=env)
-        assert run.code == 0, run.err
-        return {alert["parameter"] for alert in json.loads(run.out)}
+        return {alert["parameter"] for alert in json.loads(world.drover.done("alert", "list", "--all", "--role", role, "--limit", 10_000, "--format", "json", env=env).out)}
     assert parameters("dealer") == parameters("developer") == set(NAMES.values())
     assert parameters("farmer") == set(NAMES.values()) - DEALERS
 

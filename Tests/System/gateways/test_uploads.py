@@ -93,8 +93,7 @@ class Desk:
         return running, int(running.wait_for(ADDRESS).group(1))
 
     def token(self, *more):
-        run = self.drover.run("token", "add", "--account", "miller", "--scope", "upload", *more, env=self.env)
-        assert run.code == 0, run.err
+        run = self.drover.done("token", "add", "--account", "miller", "--scope", "upload", *more, env=self.env)
         return run.out.strip(), re.search(r"token (\w+) of miller", run.err).group(1)
 
     def phone(self, token=None):

@@ -63,9 +63,7 @@ def test_the_page_for_analysts_lists_the_views_as_the_catalogue_has_them(filled)
 
 
 def test_fuel_is_that_of_the_reports(world, filled):
-    run = world.drover.run("report", "trips", "--date", "2020-03-25", "--zone", "UTC", "--format", "json", env=filled)
-    assert run.code == 0, run.err
-    reported = json.loads(run.out)
+    reported = json.loads(world.drover.done("report", "trips", "--date", "2020-03-25", "--zone", "UTC", "--format", "json", env=filled).out)
     litres = {trip["vehicle"]: trip["fuel_l"] for trip in reported["trips"]} if isinstance(reported, dict) else {trip["vehicle"]: trip["fuel_l"] for trip in reported}
     found = dict(query(filled, "SELECT vehicle, fuel_l FROM analyst.trip WHERE start_at >= '2020-03-25' AND start_at < '2020-03-26'"))
     assert found and {car: pytest.approx(float(value), abs=1e-3) for car, value in litres.items()} == found

@@ -55,9 +55,7 @@ def ask(world, env, name, **values):
     given = [f"{key}={value}" for key, value in {**ASKED.get(name, SPAN), **values}.items()]
     question = (env.get("DROVER_POSTGRES_READER_URL", env["DROVER_POSTGRES_URL"]), name, *given)
     if question not in ANSWERS:
-        run = world.drover.run("query", name, *given, "--format", "csv", env=env)
-        assert run.code == 0, run.err
-        ANSWERS[question] = run.out
+        ANSWERS[question] = world.drover.done("query", name, *given, "--format", "csv", env=env).out
     return ANSWERS[question]
 
 
@@ -125,8 +123,7 @@ ONE_EACH = [next(name for name in QUERIES if name.startswith(f"{area}/")) for ar
 
 @pytest.mark.parametrize("name", [name if name in ONE_EACH else pytest.param(name, marks=pytest.mark.long(reason="psql with the other queries")) for name in QUERIES])
 def test_psql_gives_the_same(world, filled, name, tmp_path):
-    script = world.drover.run("query", name, "--psql", env=filled)
-    assert script.code == 0, script.err
+    script = world.drover.done("query", name, "--psql", env=filled)
     (tmp_path / "q.sql").write_text(script.out)
     given = [word for key, value in ASKED.get(name, SPAN).items() for word in ("-v", f"{key}={value}")]
     run = subprocess.run(["psql", "-X", "-q", "--csv", "-v", "ON_ERROR_STOP=1", *given, "-f", tmp_path / "q.sql", filled["DROVER_POSTGRES_URL"]], capture_output=True, text=True, timeout=HANG_S)

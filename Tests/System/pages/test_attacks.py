@@ -26,8 +26,7 @@ HOSTILE = "'\"><img src=x onerror=pwned=1><script>pwned=1</script>"
 @pytest.fixture(scope="module")
 def fleet(world, tmp_path_factory):
     fleet = Fleet(world, tmp_path_factory.mktemp("attacks"), takes_surveys=True)
-    run = world.drover.run("token", "add", "--account", "manager", *[word for scope in ("upload", "survey", "read", "account", "export") for word in ("--scope", scope)], env=fleet.env)
-    assert run.code == 0, run.err
+    run = world.drover.done("token", "add", "--account", "manager", *[word for scope in ("upload", "survey", "read", "account", "export") for word in ("--scope", scope)], env=fleet.env)
     fleet.token = run.out.strip()
     yield fleet
     fleet.close()
@@ -344,8 +343,7 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused(fleet, port):
 def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
     """The same hostile text wherever somebody may write: each page shows it, none runs it."""
     def ask(*words):
-        run = fleet.world.drover.run(*words, env=fleet.env)
-        assert run.code == 0, run.err
+        fleet.world.drover.done(*words, env=fleet.env)
     ask("vehicle", "register", "hostile-car", "--kind", "car", "--name", HOSTILE, "--tags", HOSTILE, "--by", HOSTILE)
     ask("vehicle", "register", "hostile-machine", "--name", HOSTILE, "--tags", HOSTILE, "--by", HOSTILE)
     now = int(time.time() * 1000)

@@ -39,8 +39,7 @@ class Fleet(Asked):
         # Two of them are of the same hour: one car cannot drive both.
         self.files = [file for file in sorted(self.folder.glob("*.1hz.csv")) if "Beschleunigung" not in file.name]
         for file in self.files:
-            run = world.drover.run("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
-            assert run.code == 0, run.err
+            world.drover.done("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
         self.worker = world.worker(self.env, "drives")
         world.work_off(self.env)
         self.site = Site(world, self.env, None, folder, has_mail=False)
@@ -361,10 +360,8 @@ def on_the_road(fleet, car):
 
 def test_a_drive_while_it_lasts(fleet, page, screenshots):
     """A recorded drive, as if it were now: the page follows each reading, and the driver's alert."""
-    run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
-    run = fleet.world.drover.run("account", "settings", "set", "anna", "speed_limit_kmh=90", "units=metric", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
+    fleet.world.drover.done("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
+    fleet.world.drover.done("account", "settings", "set", "anna", "speed_limit_kmh=90", "units=metric", "--by", "Jo", env=fleet.env)
     drive, sent, start = on_the_road(fleet, "golf")
     page.set_viewport_size({"width": 390, "height": 900})
     fleet.enter(page, "anna")
@@ -417,8 +414,7 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
 
 
 def test_what_a_driver_types_stays_while_the_page_looks_again(fleet, page):
-    run = fleet.world.drover.run("vehicle", "register", "polo", "--kind", "car", "--account", "anna", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
+    fleet.world.drover.done("vehicle", "register", "polo", "--kind", "car", "--account", "anna", "--by", "Jo", env=fleet.env)
     drive, _, _ = on_the_road(fleet, "polo")
     fleet.enter(page, "anna", "/cars/polo/live")
     page.get_by_text("This trip: tag or discard it").click()
@@ -430,8 +426,7 @@ def test_what_a_driver_types_stays_while_the_page_looks_again(fleet, page):
 
 
 def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
-    run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
+    fleet.world.drover.done("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
     fleet.enter(page, "anna", "/cars/golf/scan")
     expect(page.locator("main")).to_contain_text("No scan has read its codes yet.")
     before = fleet.query("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")

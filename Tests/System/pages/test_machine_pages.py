@@ -565,9 +565,7 @@ def test_the_field_view_is_kept_and_asked_again(farm, page, screenshots):
     assert farm.visitor("bea").get("/v1/field-view/field-1").status == 404
     dev = json.loads(farm.visitor("dev").get("/v1/field-view/field-1").body)
     assert "Terminal Serial Number" in {each["name"] for each in dev["parameters"]}
-    run = farm.world.drover.run("token", "add", "--account", "ada", "--scope", "account", env=farm.env)
-    assert run.code == 0, run.err
-    token = re.search(r"drover_\S+", run.out).group(0)
+    token = re.search(r"drover_\S+", farm.world.drover.done("token", "add", "--account", "ada", "--scope", "account", env=farm.env).out).group(0)
     program = Visitor(farm.site.port)
     assert program.get("/v1/field-view/field-1").status == 401
     mine = program.get("/v1/field-view/field-1", Authorization=f"Bearer {token}")
@@ -592,8 +590,7 @@ def test_debug_logs_are_for_developers(farm, page, screenshots, tmp_path):
     key = tmp_path / "key"
     key.write_text(farm.box["debug_log_key"])
     for _ in range(2):
-        run = farm.world.drover.run("gateway", "log", f"127.0.0.1:{farm.box['port']}", "--key", key, "--vehicle", farm.serial, env=farm.env)
-        assert run.code == 0, run.err
+        farm.world.drover.done("gateway", "log", f"127.0.0.1:{farm.box['port']}", "--key", key, "--vehicle", farm.serial, env=farm.env)
     [(log, lines)] = farm.query("SELECT log, error_lines + warning_lines + info_lines + debug_lines + other_lines FROM drover.debug_log ORDER BY debug_log_id LIMIT 1")
     farm.enter(page, "dev", f"/vehicles/{farm.serial}/logs")
     expect(page.get_by_role("region", name="Logs").locator("tbody tr")).to_have_count(2)

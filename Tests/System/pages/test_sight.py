@@ -75,9 +75,7 @@ def filled(world):
 
 
 def login(env, account, drover):
-    run = drover.run("account", "psql", account, env=env)
-    assert run.code == 0, run.err
-    password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", run.out).groups()
+    password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", drover.done("account", "psql", account, env=env).out).groups()
     return re.sub(r"user='?\w+'?", f"user='{user}' password='{password}'", env["DROVER_POSTGRES_URL"])
 
 
@@ -222,9 +220,7 @@ def test_a_program_of_somebody_reads_what_they_see(world, filled):
     server = world.drover.start("serve", "--port", "0", env=as_served(filled))
     address = server.wait_for(r"at (http://127\.0\.0\.1:\d+/)").group(1)
     def token(account):
-        run = world.drover.run("token", "add", "--account", account, "--scope", "read", "--role", "developer", "--format", "json", env=filled)
-        assert run.code == 0, run.err
-        return json.loads(run.out)["token"]
+        return json.loads(world.drover.done("token", "add", "--account", account, "--scope", "read", "--role", "developer", "--format", "json", env=filled).out)["token"]
     def machines(key):
         request = urllib.request.Request(address + "v1/machines?limit=1000", headers={"Authorization": "Bearer " + key})
         with urllib.request.urlopen(request, timeout=HANG_S) as answer:

@@ -48,9 +48,7 @@ class Desk(Asked):
         self.query("ANALYZE")  # As PostgreSQL does by itself within a minute.
 
     def run(self, *words):
-        run = self.world.drover.run(*words, env=self.env)
-        assert run.code == 0, run.err
-        return run.out
+        return self.world.drover.done(*words, env=self.env).out
 
     def person(self, account, role):
         add_account(self.env, account, role)

@@ -60,9 +60,7 @@ def as_login(env, role):
 
 
 def export(world, env, *arguments, role="drover_analyst"):
-    run = world.drover.run("export", "sightings", *arguments, env=as_login(env, role))
-    assert run.code == 0, run.err
-    return run.out
+    return world.drover.done("export", "sightings", *arguments, env=as_login(env, role)).out
 
 
 def rows(text):
@@ -212,8 +210,7 @@ def test_a_species_that_becomes_sensitive_blurs_all_walks_of_its_sites(world, wa
         writer.writerows(taxa)
 
     def load(path):
-        run = world.drover.run("taxonomy", "load", path, env=watamu)
-        assert run.code == 0, run.err
+        world.drover.done("taxonomy", "load", path, env=watamu)
 
     def blurred():
         return {row["survey"] for row in rows(export(world, watamu)) if row["generalization"]}
@@ -287,8 +284,7 @@ def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, wat
 
     def ask(name, **values):
         given = [f"{key.rstrip('_')}={value}" for key, value in values.items()]
-        run = world.drover.run("query", f"sightings/{name}", *given, "--format", "json", env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done("query", f"sightings/{name}", *given, "--format", "json", env=env)
         plan = world.drover.run("query", f"sightings/{name}", *given, "--explain", env=env)
         assert plan.code == 0 and "Execution Time" in plan.out, plan.err
         asked.add(name)

@@ -272,8 +272,7 @@ def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, e
     stand.truth = Measured(folder / "era5_hourly.csv")
     if not is_long():
         folder = some_walks(folder, tmp_path / "some", 12)
-    run = world.drover.run("import", "sightings", folder, "--offset", "+03:00", "--site", env["SITE"], "--protocol", "pollard-walk", "--by", "tests", env=env)
-    assert run.code == 0, run.err
+    world.drover.done("import", "sightings", folder, "--offset", "+03:00", "--site", env["SITE"], "--protocol", "pollard-walk", "--by", "tests", env=env)
     world.work_off(env)
     role = gateway(world, env, stand, tmp_path)
     wait_filled(env, role)
@@ -302,8 +301,5 @@ def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, e
     assert bands == expected and "" not in bands
     assert role.stop() == 0
     asked = len(stand.asked)
-    run = world.drover.run("replay", "--into", "again", env=env)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", env=env)
-    assert run.code == 0, run.err
+    world.replayed(env)
     assert len(stand.asked) == asked

@@ -112,11 +112,8 @@ def test_a_second_import_changes_nothing(coast, watamu, shared):
 
 @pytest.mark.needs_shared
 def test_a_replay_gives_the_same(coast, watamu):
-    run = coast.drover.run("replay", "--into", "again", env=watamu)
-    assert run.code == 0, run.err
-    run = coast.drover.run("verify", "again", "--format", "json", env=watamu)
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert run.code == 0 and tables["sighting"]["rows"] == 12603 and tables["survey"]["rows"] == 905
+    tables = coast.replayed(watamu)
+    assert tables["sighting"] == 12603 and tables["survey"] == 905
 
 
 @pytest.mark.needs_shared
@@ -124,8 +121,7 @@ def test_visits_of_a_scheme(program, shared):
     with a_world(program) as world:
         env = world.database()
         folder = shared / "data" / "pollard-walk-rbms"
-        run = world.drover.run("import", "sightings", folder, "--offset", "+01:00", "--site", "rbms", "--by", "tests", env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "sightings", folder, "--offset", "+01:00", "--site", "rbms", "--by", "tests", env=env)
         worker = world.worker(env, "rbms")
         world.work_off(env)
         read = lambda name: list(csv.DictReader((folder / name).open()))
@@ -303,8 +299,7 @@ def test_another_taxonomy_makes_the_rows_again(world, story, tmp_path):
     assert rows == [("7642610", "Danaus chrysippus")]
     other = tmp_path / "other.csv"
     other.write_text("taxon,name,rank,sensitive,synonyms\n1,Danaus novus,species,yes,Danaus  CHRYSIPPUS|x\n2,Unheard of,species,no,\n")
-    run = world.drover.run("taxonomy", "load", str(other), env=story)
-    assert run.code == 0, run.err
+    world.drover.done("taxonomy", "load", str(other), env=story)
     assert query(story, "SELECT DISTINCT species, given_name, taxon, is_sensitive, needs_review FROM drover.sighting WHERE site IN ('hill', 'wood') ORDER BY 1") == [
         ("Danaus novus", "Danaus chrysippus", "1", True, False), ("Unheard of", "unheard of", "2", False, False)]
     assert query(story, "SELECT species, sum(individuals)::int FROM drover.sighting_week WHERE site = 'hill' GROUP BY 1 ORDER BY 1") == [("Danaus novus", 3), ("Unheard of", 1)]
@@ -367,10 +362,7 @@ def test_any_order_repeats_and_kills_end_in_the_same_rows(program, seed):
             assert query(env, "SELECT count(*) FROM drover.rejected") == [(0,)]
             assert query(env, "SELECT count(*) FROM drover.survey_waiting") == [(0,)]
             if order or is_long():
-                run = world.drover.run("replay", "--into", "again", env=env)
-                assert run.code == 0, run.err
-                run = world.drover.run("verify", "again", env=env)
-                assert run.code == 0, run.err
+                world.replayed(env)
             assert worker.stop() == 0
     assert len(results[0]["survey"]) == 40
     for table in results[0]:

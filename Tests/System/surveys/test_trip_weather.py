@@ -208,9 +208,7 @@ def test_reports_and_page_name_the_weather_its_source_and_time(world, env, stand
     truth = stand.truth.weather(*middle((50.05, 8.15)), datetime.fromtimestamp(BASE / 1000, timezone.utc))
 
     def report(form):
-        run = world.drover.run("report", "trips", "--date", "2026-06-15", "--vehicle", car, "--format", form, env=env)
-        assert run.code == 0, run.err
-        return run.out
+        return world.drover.done("report", "trips", "--date", "2026-06-15", "--vehicle", car, "--format", form, env=env).out
 
     one, = json.loads(report("json"))["trips"]
     assert {name: one[column] for name, column in QUANTITIES.items()} == pytest.approx(truth, abs=0.0006)
@@ -233,9 +231,7 @@ def test_any_order_of_weather_and_readings_gives_the_same_rows_and_a_replay_asks
     world.work_off(env)
     assert role.stop() == 0
     asked = len(stand.asked)
-    for arguments in (("replay", "--into", "again"), ("verify", "again")):
-        run = world.drover.run(*arguments, env=env)
-        assert run.code == 0, run.err
+    world.replayed(env)
     assert len(stand.asked) == asked
     told = query(env, "SELECT vehicle, (extract(epoch FROM hour_at) * 1000)::bigint, answer FROM drover.trip_weather WHERE vehicle = ANY(%s)", vehicles)
     tables = ("trip", "trip_start", "trip_weather")
@@ -276,8 +272,7 @@ def test_weather_that_cannot_be_is_set_aside(world, env, car):
 def reports(world, env):
     """Those of all vehicles: each trip's weather is read for them."""
     for name in ("trips", "fuel", "fleet-day"):
-        run = world.drover.run("report", name, "--date", "2026-06-15", "--zone", "UTC", "--format", "json", env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done("report", name, "--date", "2026-06-15", "--zone", "UTC", "--format", "json", env=env)
         yield run.out
 
 
