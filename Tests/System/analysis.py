@@ -7,7 +7,7 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
-import psycopg
+import pytest
 from harness import ROOT
 from servers import template
 from world import connect, query, recordings
@@ -28,6 +28,17 @@ def analysed(program, fixtures):
 
 def walked(program, shared):
     return template(program, "walks", lambda world: walk(world, shared))
+
+
+@pytest.fixture(scope="module")
+def world(program, fixtures):
+    with analysed(program, fixtures) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def filled(world):
+    return world.filled
 
 
 def record(world, fixtures):
@@ -219,10 +230,3 @@ def psql_login(world, env, account):
         owner.execute(f"ALTER ROLE {user} LOGIN PASSWORD 'x'; ALTER ROLE {user} SET default_transaction_read_only = on; GRANT drover_sight TO {user}")
         owner.execute("INSERT INTO drover.account_login VALUES (%s, %s) ON CONFLICT DO NOTHING", [user, account])
     return re.sub(r"user='?\w+'?", f"user='{user}' password='x'", env["DROVER_POSTGRES_URL"])
-
-
-def as_page(env, account):
-    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
-    connection.execute("SET LOCAL ROLE drover_page")
-    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-    return connection

@@ -9,8 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from certificates import self_signed
 from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long, scratch
 from servers import new_place
+from services import Services
 from world import a_world
 
 
@@ -133,6 +135,20 @@ def data():
     folder = scratch("drover-system-")
     yield folder / "data"
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Of a server of the test's, with its key."""
+    return self_signed(tmp_path_factory.mktemp("certificate"), "server")
+
+
+@pytest.fixture
+def stand(tmp_path):
+    """Services of others, in their place."""
+    services = Services(tmp_path)
+    yield services
+    services.close()
 
 
 @pytest.fixture(scope="session")

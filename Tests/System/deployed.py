@@ -3,10 +3,14 @@ import json
 import os
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
-from harness import ROOT, Run
+import pytest
+from brokers import Noida
+from cluster import Cluster
+from harness import ROOT, Drover, Run, scratch
 
 CONTAINER = ROOT / "Deploy" / "container"
 # Where the image has what the checkout has.
@@ -76,6 +80,23 @@ class Installed:
 
     def secret(self, name):
         return (self.folder / name).read_text().strip()
+
+
+@pytest.fixture(scope="module")
+def installed(program):
+    """With a broker and a folder for what roles keep."""
+    folder = scratch("drover-module-")
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        cluster = Cluster(folder / "postgres")
+        stack.callback(cluster.close)
+        broker = Noida(folder / "broker")
+        stack.callback(broker.stop)
+        drover = Drover(program)
+        stack.callback(drover.close)
+        site = Installed(cluster, folder / "secrets", drover)
+        site.broker, site.place = broker, folder
+        yield site
 
 
 def linter(name):

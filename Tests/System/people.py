@@ -71,8 +71,9 @@ class Visitor:
     def log_in(self, mail="miller@example.org", password=PASSWORD, **more):
         return self.post("/login", mail=mail, password=password, **more)
 
-    def mark(self):
-        return re.search(r'name="form" value="([0-9a-f]{64})"', self.get("/account").body).group(1)
+    def mark(self, path="/account"):
+        """Of the forms of a page."""
+        return re.search(r'name="form" value="([0-9a-f]{64})"', self.get(path).body).group(1)
 
 
 def first_administrator(running):

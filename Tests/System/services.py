@@ -74,6 +74,7 @@ class Services:
         self.release()
         # What its own clock shows.
         self.now = lambda: datetime.now(timezone.utc)
+        self.began = self.now()
         self.units, self.ignores_units, self.tables_max = {}, False, 10_000
         self.places = {"2121 i street nw": (38.89871, -77.04861), "far away inn": (10.0, 10.0)}
         self.unreachable, self.off_the_map, self.lock = set(), set(), threading.Lock()

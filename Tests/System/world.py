@@ -31,8 +31,8 @@ TABLES = {
 }
 
 
-# The topics that workers read.
-READ = ("drover.cars", "drover.machines", "drover.dispatch", "drover.sightings", "drover.tours")
+# The topics that workers read, and what a record is of there.
+KEYS = {"drover.cars": "vehicle", "drover.machines": "vehicle", "drover.dispatch": "campus", "drover.sightings": "site", "drover.tours": "tour"}
 
 
 def within_the_hour(seconds):
@@ -96,19 +96,36 @@ class World:
                       connection.execute("SELECT topic, partition, next_offset FROM drover.partition_progress")}
         known = consumer.list_topics(timeout=HANG_S).topics
         left = 0
-        for topic in READ:
+        for topic in KEYS:
             for partition in known[topic].partitions if topic in known else []:
                 low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=HANG_S)
                 left += max(high - stored.get((topic, partition), low), 0)
         return left
 
+    def import_recordings(self, env, fixtures):
+        """The cars and machines that ship with Drover, onto the log."""
+        for path, car in recordings(fixtures):
+            self.drover.done("import", "cars", path, "--vehicle", car, env=env)
+        self.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
+
+    def push(self, topic, *records, brokers=None, **place):
+        """Onto the log, each record under what it is of; or all of them where `place` says."""
+        sender = producer(brokers or self.brokers)
+        for record in records:
+            sender.produce(topic, value=json.dumps(record).encode(), **(place or {"key": record[KEYS[topic]].encode()}))
+            sender.poll(0)
+        assert sender.flush(HANG_S) == 0
+
+    def tell(self, topic, record, brokers=None):
+        """Into every partition."""
+        sender = producer(brokers or self.brokers)
+        for partition in sender.list_topics(topic, timeout=HANG_S).topics[topic].partitions:
+            sender.produce(topic, partition=partition, value=json.dumps(record).encode())
+        assert sender.flush(HANG_S) == 0
+
     def tick(self, brokers=None):
         """The present into every partition of the cars' topic: what is open in memory is written."""
-        ticks = producer(brokers or self.brokers)
-        for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-            tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000), "by": "import.tests"}
-            ticks.produce("drover.cars", partition=partition, value=json.dumps(tick).encode())
-        assert ticks.flush(HANG_S) == 0
+        self.tell("drover.cars", {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000), "by": "import.tests"}, brokers)
 
     def work_off(self, env, _=None):
         """Until the results of all that is on the topics are written, also of what is judged only at ticks."""
@@ -175,6 +192,14 @@ def query(env, statement, *values):
 def url_of(env, user):
     """The database's address with another login."""
     return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
+
+
+def as_page(env, account):
+    """As pages read: whatever the login, the transaction's role is that of pages."""
+    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
+    connection.execute("SET LOCAL ROLE drover_page")
+    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
+    return connection
 
 
 def as_served(env):

@@ -14,16 +14,10 @@ from playwright.sync_api import expect
 from harness import HANG_S, is_long, looked_at, until
 from people import PASSWORD, Visitor, add_account, token
 from test_mail import Office
-from certificates import self_signed
 from world import Asked, connect, query, url_of
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:(\d+)/)")
 OTHER = "stapled ünïcode 李"
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    return self_signed(tmp_path_factory.mktemp("mail"), "mail")
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from clocks import faked_clock
 from harness import HANG_S, ROOT, until
 from people import PASSWORD, Visitor
 from test_accounts import Site
-from test_administration import mark
 from test_machine_pages import fields
 from test_uploads import give_token, new_token
 from world import connect, query
@@ -128,7 +127,7 @@ def test_accounts_tokens_and_fleets_whoever_changes_them(site):
     assert site.world.drover.run("fleet", "put", "south", env=site.env).code == 0 and last(site, "fleet_changed")["detail"]["fleet"] == "south"
     # A page says who, and straight in the database the login does.
     root = site.people["root"]
-    form = [("form", mark(root, "/administration")), ("account", "new"), ("enabled", "1"), ("role", "ranger")]
+    form = [("form", root.mark("/administration")), ("account", "new"), ("enabled", "1"), ("role", "ranger")]
     assert root.post_items("/administration/account", form).status == 200 and (found := last(site, "roles_changed"))["actor"] == "root"
     with connect(site.env) as connection:
         connection.execute("UPDATE drover.account SET roles = '{administrator}' WHERE account = 'new'")

@@ -3,8 +3,7 @@ import re
 
 import psycopg
 import pytest
-from test_sight import as_page
-from world import connect, query, url_of
+from world import as_page, connect, query, url_of
 
 
 @pytest.fixture(scope="module")

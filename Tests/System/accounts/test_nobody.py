@@ -4,8 +4,8 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from test_sight import DAY, as_page, filled  # noqa: F401
-from world import connect, query, url_of
+from test_sight import DAY, filled  # noqa: F401
+from world import as_page, connect, query, url_of
 
 ROLES = ["farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor", "researcher", "ranger", "analyst",
          "operator", "administrator"]

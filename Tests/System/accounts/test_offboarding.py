@@ -1,14 +1,13 @@
 """Who goes: by the command or by the page, an account's ways in and what is on its way to it end at once, and come back with no log-in."""
 import hashlib
 import http.client
-import re
 import threading
 
 import psycopg
 import pytest
 from harness import HANG_S, until
 from people import PASSWORD, Visitor, add_account
-from test_accounts import Site, certificate  # noqa: F401
+from test_accounts import Site
 from test_sight import login
 from world import connect, query, url_of
 
@@ -218,7 +217,7 @@ class Stream:
 
 
 @pytest.fixture(scope="module")
-def site(world, certificate, tmp_path_factory):  # noqa: F811
+def site(world, certificate, tmp_path_factory):
     site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"), has_mail=False)
     site.with_account("root", "root@example.org", PASSWORD, "administrator")
     site.root = Visitor(site.port)
@@ -252,8 +251,7 @@ class Goer:
 
 
 def change(site, account, is_enabled, *more, status=200):
-    form = re.search(r'name="form" value="([0-9a-f]{64})"', site.root.get("/administration").body).group(1)
-    fields = [("form", form), ("account", account), ("role", "farmer"), ("role", "driver"), *([("enabled", "1")] if is_enabled else []), *more]
+    fields = [("form", site.root.mark("/administration")), ("account", account), ("role", "farmer"), ("role", "driver"), *([("enabled", "1")] if is_enabled else []), *more]
     answer = site.root.post_items("/administration/account", fields)
     assert answer.status == status, answer.body
     return answer

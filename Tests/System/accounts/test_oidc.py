@@ -13,7 +13,7 @@ import oidc_provider_mock
 import pytest
 from harness import HANG_S, until
 from people import PASSWORD, Visitor
-from test_accounts import Site, certificate  # noqa: F401
+from test_accounts import Site
 from world import query
 
 
@@ -29,7 +29,7 @@ def provider():
 
 
 @pytest.fixture(scope="module")
-def site(world, certificate, provider, tmp_path_factory):  # noqa: F811
+def site(world, certificate, provider, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     (folder / "secret").write_text("s3cret/+ of: ours\n")
     settings = lambda issuer: ["--set", f"oidc.issuer={issuer}", "--set", "oidc.client_id=drover client",

@@ -3,12 +3,11 @@ import json
 import time
 
 import pytest
-from harness import HANG_S, until
+from harness import until
 from people import PASSWORD, Visitor
 from test_accounts import Site
-from test_sight import as_page
 from test_uploads import give_token, new_token, now
-from world import Asked, connect, producer
+from world import Asked, as_page, connect
 
 HOUR = 3_600_000
 NORTH = {"norbert": ["farmer"], "nick": ["fleet_manager"], "nora": ["driver"], "noah": ["driver"]}
@@ -65,10 +64,7 @@ class Two(Asked):
         return {"schema": 1, "kind": "reading", "id": f"r-{time.monotonic_ns()}", "vehicle": machine, "model": "8R Tractor", "ts": ts, "coolant_c": 140}
 
     def push(self, topic, records):
-        sender = producer(self.world.brokers)
-        for record in records:
-            sender.produce("drover." + topic, key=record["vehicle"].encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover." + topic, *records)
         self.world.work_off(self.env)
 
     def send(self, token, path, body, method="POST"):

@@ -14,7 +14,6 @@ import pytest
 import services as away
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, until
-from services import Services
 from test_dispatch import EAST, NORTH, day, office, place
 
 EARTH_M = 6_371_008.8
@@ -162,13 +161,6 @@ def test_likelihoods_are_what_the_log_says(office):
     drive = choice["options"][0]["legs"][0]["s"]
     assert choice["options"][0]["cancel_s"] == pytest.approx(0.5 * drive * choice["cancel_likelihood"], abs=0.002)
     assert office.world.drover.run("campus", "likelihoods", "nowhere", env=office.env).code == 1
-
-
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    yield services
-    services.close()
 
 
 def settings(stand, **more):

@@ -3,14 +3,13 @@ import gzip
 import http.client
 import json
 import random
-import shutil
 import socket
 import threading
 import time
 
 import pytest
-from harness import HANG_S, Drover, is_long, scratch, until
-from test_uploads import HOUR, LINES, Desk, Phone, give_token, now
+from harness import HANG_S, is_long, until
+from test_uploads import HOUR, LINES, Phone, a_desk, give_token, now
 from world import connect, producer, query
 
 ACCOUNTS = iter(f"driver-{n}" for n in range(1, 10_000))
@@ -19,15 +18,9 @@ CARS = iter(f"car-{n}" for n in range(1, 10_000))
 
 @pytest.fixture(scope="module")
 def shared_desk(program):
-    folder = scratch("drover-drivers-")
-    drover = Drover(program)
-    try:
-        desk = Desk(drover, drover.servers(folder / "data"), folder)
+    with a_desk(program) as desk:
         desk.work("drivers").wait_for("partitions assigned")
         yield desk
-    finally:
-        drover.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -54,10 +47,7 @@ def drive(car, start, seconds, **values):
 
 
 def push(desk, records):
-    sender = producer(desk.world.brokers)
-    for record in records:
-        sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    desk.world.push("drover.cars", *records)
 
 
 def register(desk, car=None, account=None, ts=None):
@@ -109,10 +99,7 @@ def test_settings_that_are_wrong_are_refused_with_the_reason(desk):
     assert ask(desk, "account", "settings", "show", "a b", code=2).out == ""
     # Past the API: the worker rejects what is none.
     before = query(desk.env, "SELECT count(*) FROM drover.rejected")[0][0]
-    sender = producer(desk.world.brokers)
-    sender.produce("drover.cars", partition=0, value=json.dumps(
-        {"schema": 1, "kind": "settings", "id": "x", "ts": now(), "by": "x", "account": desk.account, "settings": '{"speed_limit_mph":-1}'}).encode())
-    assert sender.flush(HANG_S) == 0
+    desk.world.push("drover.cars", {"schema": 1, "kind": "settings", "id": "x", "ts": now(), "by": "x", "account": desk.account, "settings": '{"speed_limit_mph":-1}'}, partition=0)
     desk.world.work_off(desk.env)
     reasons = query(desk.env, "SELECT reason FROM drover.rejected ORDER BY record_offset DESC")
     assert len(reasons) == before + 1 and any("`speed_limit_mph` must be a number" in reason for reason, in reasons)

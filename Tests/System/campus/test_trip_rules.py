@@ -131,11 +131,8 @@ def test_what_is_no_set_of_rules_is_refused_with_its_reason(world):
     env = database(world)
     worker = world.worker(env, "refuses", **QUIET)
     limits = {"gap_ms": 10_000, "trip_gap_ms": 300_000, "sharp_mm_per_s2": 3_000, "sharp_merge_ms": 1_000, "sharp_least_m_per_h": 0, "sharp_hold_ms": 0}
-    sender = producer(world.brokers)
-    for changed in ({"gap_ms": 0}, {"trip_gap_ms": 59_999}, {"trip_gap_ms": 1.5}, {"gap_s": 10}):
-        record = {"schema": 1, "kind": "trip_rules", "ts": 1_800_000_000_000, "rules": {**limits, **changed}}
-        sender.produce("drover.cars", partition=0, value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.cars", *[{"schema": 1, "kind": "trip_rules", "ts": 1_800_000_000_000, "rules": {**limits, **changed}}
+                                for changed in ({"gap_ms": 0}, {"trip_gap_ms": 59_999}, {"trip_gap_ms": 1.5}, {"gap_s": 10})], partition=0)
     world.work_off(env)
     reasons = [reason for reason, in query(env, "SELECT reason FROM drover.rejected ORDER BY record_offset")]
     until(lambda: len(known(env)) == PARTITIONS)

@@ -6,13 +6,11 @@ import math
 import random
 import re
 import statistics
-import time
 from datetime import UTC, datetime
 
 import gpxpy
 import pytest
-from harness import HANG_S
-from world import producer, query
+from world import query
 
 DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
 
@@ -99,15 +97,8 @@ def night(vehicle, seed=1):
 def push(filled, readings):
     """All of them, then the time, and waits until everything is in the tables."""
     world, env, _ = filled
-    pushing = producer(world.brokers)
-    for reading in readings:
-        pushing.produce("drover.cars", json.dumps(reading), reading["vehicle"])
-        pushing.poll(0)
-    assert pushing.flush(HANG_S) == 0
-    tick = json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
-    for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
-        pushing.produce("drover.cars", tick, partition=partition)
-    assert pushing.flush(HANG_S) == 0
+    world.push("drover.cars", *readings)
+    world.tick()
     world.work_off(env)
 
 
@@ -226,16 +217,12 @@ def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
     for words in (["account", "add", "anna", "--mail", "anna@example.org", "--role", "driver"],
                   ["vehicle", "register", "priced", "--kind", "car", "--account", "anna"],
                   ["account", "settings", "set", "anna", "fuel_price_per_us_gal=4", "fuel_currency=EUR"]):
-        run = world.drover.run(*words, "--by", "anna", env=env) if words[1] != "add" else world.drover.run(*words, env=env)
-        assert run.code == 0, run.err
+        world.drover.done(*words, *([] if words[1] == "add" else ["--by", "anna"]), env=env)
     [now] = trips_of(filled, "priced")["trips"]
     assert now["currency"] == "USD", "the drive was over before the price was said"
     said = {"schema": 1, "kind": "settings", "id": "s-1", "ts": NIGHT_MS - 86_400_000, "by": "anna", "account": "anna",
             "settings": json.dumps({"fuel_price_per_us_gal": 3, "fuel_currency": "EUR"})}
-    pushing = producer(world.brokers)
-    for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
-        pushing.produce("drover.cars", json.dumps(said), partition=partition)
-    assert pushing.flush(HANG_S) == 0
+    world.tell("drover.cars", said)
     world.work_off(env)
     [then] = trips_of(filled, "priced")["trips"]
     assert then["currency"] == "EUR" and then["fuel_cost"] == pytest.approx(then["fuel_us_gal"] * 3, abs=0.001)

@@ -9,35 +9,13 @@ import psycopg
 import pytest
 from certificates import self_signed
 from collectors import KEY, Collector
-from harness import HANG_S, is_long, until
-from stories import Database, alone
+from harness import is_long, until
+from stories import database, house, world  # noqa: F401 (fixtures)
 from test_survey_weather import middle
-from world import Asked, a_world, producer, query, url_of
+from world import Asked, query, url_of
 
 START = datetime(2026, 6, 15, 9, 10, tzinfo=timezone(timedelta(hours=3)))
 SECRETS = ["wanjiru@example.org", "+254 700 000001", "Wanjiru Otieno", "hunter2-at-bamona", KEY]
-
-
-@pytest.fixture(scope="module")
-def house(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def database(house):
-    return Database(house)
-
-
-@pytest.fixture
-def world(house, database, tmp_path):
-    with alone(house, tmp_path, database) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    return self_signed(tmp_path_factory.mktemp("collector"), "collector")
 
 
 @pytest.fixture
@@ -101,13 +79,10 @@ class Desk(Asked):
 
     def push(self, *surveys, account="anna"):
         """A pair is a survey and the version that it was made from."""
-        sender = producer(self.world.brokers)
-        for survey in surveys:
-            survey, based_on = survey if isinstance(survey, tuple) else (survey, None)
+        def record(survey, based_on=None):
             kind = {"kind": "survey"} if based_on is None else {"kind": "review", "based_on": based_on}
-            record = {"schema": 1, **kind, "id": f"r-{survey['survey']}-{based_on}", "site": survey["site"], "ts": int(time.time() * 1000), "account": f"{self.name}.{account}", "by": "tests", "survey": survey}
-            sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+            return {"schema": 1, **kind, "id": f"r-{survey['survey']}-{based_on}", "site": survey["site"], "ts": int(time.time() * 1000), "account": f"{self.name}.{account}", "by": "tests", "survey": survey}
+        self.world.push("drover.sightings", *[record(*each) if isinstance(each, tuple) else record(each) for each in surveys])
         self.world.work_off(self.env)
 
     def states(self):

@@ -58,11 +58,6 @@ class Server(Controller):
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    return self_signed(tmp_path_factory.mktemp("mail"), "mail")
-
-
-@pytest.fixture(scope="module")
 def database(world):
     return world.database()
 

@@ -19,7 +19,7 @@ from harness import DIES_WITH_US, HANG_S, free_port, looked_at, until
 from people import PASSWORD, Visitor, enter
 from playwright.sync_api import expect
 from test_accounts import Site
-from test_mail import Office, certificate  # noqa: F401 (a fixture)
+from test_mail import Office
 from test_notices import Farm, body, read
 from test_notices import database, env, farm, worker  # noqa: F401 (fixtures)
 from world import connect, query
@@ -30,7 +30,7 @@ def unpadded(text):
 
 
 @pytest.fixture
-def hook(certificate):  # noqa: F811
+def hook(certificate):
     hook = Collector(certificate)
     yield hook
     hook.close()

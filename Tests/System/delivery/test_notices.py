@@ -1,5 +1,4 @@
 """Who is told of alerts, when and how, and what became of it: from a reading to a mail, against a real mail server."""
-import json
 import re
 import time
 from contextlib import contextmanager
@@ -7,10 +6,10 @@ from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from harness import HANG_S, is_long, until
+from harness import is_long, until
 from stories import Database
-from test_mail import Office, certificate  # noqa: F401 (a fixture)
-from world import connect, producer, query
+from test_mail import Office
+from world import connect, query
 
 ZONE = "Europe/Berlin"
 
@@ -19,9 +18,7 @@ def read(world, vehicle, ago_s, **values):
     """A machine's reading of so many seconds ago."""
     ts = int(time.time() - ago_s) * 1000
     reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True, **values}
-    sender = producer(world.brokers)
-    sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.machines", reading)
 
 
 class Farm:
@@ -137,7 +134,7 @@ def worker(world, env):
 
 
 @pytest.fixture
-def farm(world, env, certificate, tmp_path):  # noqa: F811
+def farm(world, env, certificate, tmp_path):
     office = Office(world, env, certificate, tmp_path)
     yield Farm(office)
     office.close()

@@ -19,13 +19,6 @@ PLACE = (38.8987123, -77.0486321)
 PAST = "2026-06-01T14:20:00Z"
 
 
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    yield services
-    services.close()
-
-
 @pytest.fixture(scope="module")
 def database(world):
     return Database(world)

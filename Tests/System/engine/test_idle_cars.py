@@ -3,7 +3,7 @@ import json
 import urllib.request
 from datetime import UTC, datetime
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from brokers import make_topics
 from harness import HANG_S, free_port, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from test_uploads import now
@@ -22,9 +22,7 @@ class Story(Asked):
 
     def __init__(self, world):  # noqa: F811
         self.world, self.port = world, free_port()
-        admin = AdminClient({"bootstrap.servers": world.brokers})
-        made = admin.create_topics([NewTopic("drover.cars", 1, 1, config={"message.timestamp.type": "LogAppendTime"})])
-        made["drover.cars"].result(HANG_S)
+        make_topics(world.brokers, {"drover.cars": 1})
         self.env, self.sender, self.number = world.database(), producer(world.brokers), 0
         self.start()
 

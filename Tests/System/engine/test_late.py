@@ -2,7 +2,7 @@
 import json
 import shutil
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from brokers import make_topics
 from harness import HANG_S, ROOT, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from world import producer, query
@@ -16,9 +16,7 @@ class Log:
     """One partition, so that all machines share what it costs."""
 
     def __init__(self, world):
-        admin = AdminClient({"bootstrap.servers": world.brokers})
-        topic = NewTopic("drover.machines", 1, 1, config={"message.timestamp.type": "LogAppendTime"})
-        admin.create_topics([topic])["drover.machines"].result(HANG_S)
+        make_topics(world.brokers, {"drover.machines": 1})
         self.sender = producer(world.brokers)
         self.now = 1_789_344_000_000  # 2026-09-14
         self.ticks = 0

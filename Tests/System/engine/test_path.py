@@ -9,17 +9,11 @@ from harness import HANG_S, ROOT, is_long, until
 from world import connect, dump, query, recordings
 
 
-def import_all(world, env, fixtures):
-    for path, car in recordings(fixtures):
-        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
-    world.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-
-
 @pytest.fixture(scope="module")
 def filled(world, fixtures):
     """What one undisturbed worker makes of everything."""
     env = world.database()
-    import_all(world, env, fixtures)
+    world.import_recordings(env, fixtures)
     worker = world.worker(env, "undisturbed")
     world.work_off(env)
     assert worker.stop() == 0
@@ -107,7 +101,7 @@ def test_alerts_are_those_of_the_independent_reference(filled, fixtures):
 
 def test_importing_everything_again_changes_no_row(world, filled, fixtures):
     before = dump(filled)
-    import_all(world, filled, fixtures)
+    world.import_recordings(filled, fixtures)
     # The same member: the embedded broker expires no static member that went away.
     worker = world.worker(filled, "undisturbed")
     worker.wait_for("worker started")

@@ -2,7 +2,7 @@
 import json
 import urllib.request
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from brokers import make_topics
 from harness import HANG_S, free_port, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from test_uploads import now
@@ -16,10 +16,7 @@ class Story(Asked):
 
     def __init__(self, world):  # noqa: F811
         self.world, self.number, self.startMs = world, 0, now() - 86_400_000
-        admin = AdminClient({"bootstrap.servers": world.brokers})
-        topics = [NewTopic(name, 1, 1, config={"message.timestamp.type": "LogAppendTime"}) for name in ("drover.cars", "drover.machines")]
-        for made in admin.create_topics(topics).values():
-            made.result(HANG_S)
+        make_topics(world.brokers, {"drover.cars": 1, "drover.machines": 1})
         self.env, self.sender = world.database(), producer(world.brokers)
 
     def execute(self, *statements):

@@ -7,9 +7,9 @@ import time
 from contextlib import suppress
 
 import pytest
-from brokers import Noida, make_topics
+from brokers import make_topics
 from harness import HANG_S, is_long, until
-from test_relay import emptied, on_topics, relay
+from test_relay import emptied, env, on_topics, relay  # noqa: F401 (a fixture)
 from world import connect, producer, query
 
 TS = 1_790_000_000_000
@@ -17,14 +17,6 @@ TS = 1_790_000_000_000
 
 def reading(number, vehicle="car-1"):
     return ('{"schema":1,"kind":"reading","id":"a-%d","vehicle":"%s","ts":%d,"speed_kmh":50}' % (number, vehicle, TS + number * 1000)).encode()
-
-
-@pytest.fixture
-def env(world, tmp_path):
-    """An empty database, and a broker of the test's own."""
-    broker = Noida(tmp_path / "broker")
-    yield world.database() | {"DROVER_KAFKA_BROKERS": broker.brokers}
-    broker.close()
 
 
 def push(env, values, key=b"car-1", partition=None):

@@ -8,15 +8,13 @@ import psycopg
 import pytest
 from harness import HANG_S, until
 from test_uploads import now
-from world import connect, producer, query, recordings
+from world import connect, producer, query
 
 
 @pytest.fixture(scope="module")
 def filled(world, fixtures):
     env = world.database()
-    for path, car in recordings(fixtures):
-        assert world.drover.run("import", "cars", str(path), "--vehicle", car, env=env).code == 0
-    assert world.drover.run("import", "machines", str(fixtures / "machines" / "readings.jsonl"), env=env).code == 0
+    world.import_recordings(env, fixtures)
     worker = world.worker(env, "replay")
     world.work_off(env)
     yield env

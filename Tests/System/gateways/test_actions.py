@@ -8,15 +8,13 @@ import pytest
 from harness import HANG_S, until
 from test_gateway import emulate, gateway, servers, world  # noqa: F401 (fixtures)
 from test_rejected import rows as rejected
-from world import producer, query
+from world import query
 
 
 def read(world, vehicle, ago_s, **values):  # noqa: F811
     ts = (int(time.time()) - ago_s) * 1000
     reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True, **values}
-    sender = producer(world.brokers)
-    sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.machines", reading)
 
 
 def alerts(env, what="parameter, state", where="true"):

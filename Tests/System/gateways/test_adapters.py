@@ -14,7 +14,7 @@ from harness import HANG_S, ROOT, freeze, is_long, until
 from obd.protocols import ECU
 from packed import readings
 from test_gateway import broker, gateway, records, servers, spooled, until_kept, world  # noqa: F401 (fixtures)
-from world import connect, producer, query
+from world import connect, query
 
 # The schedule that ships, and the same in a hurry.
 STEPS = "0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10"
@@ -33,10 +33,7 @@ def register(env, cars):
 
 def close_minutes(world):
     """Ticks as far ahead as they may be: what has been in memory for a minute by them is written."""
-    ticks = producer(world.brokers)
-    for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-        ticks.produce("drover.cars", partition=partition, value=json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000) + 60_000}).encode())
-    assert ticks.flush(HANG_S) == 0
+    world.tell("drover.cars", {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000) + 60_000})
 
 
 def until_written(world, env, worker, count):  # noqa: F811

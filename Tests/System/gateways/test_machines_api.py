@@ -6,8 +6,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from harness import Drover, scratch, until
-from test_uploads import HOUR, Desk, now
+from harness import until
+from test_uploads import HOUR, a_desk, now
 from world import query
 
 MINUTE = 60_000
@@ -15,17 +15,11 @@ MINUTE = 60_000
 
 @pytest.fixture(scope="module")
 def desk(program):
-    folder = scratch("drover-machines-")
-    drover = Drover(program)
-    try:
-        desk = Desk(drover, drover.servers(folder / "data"), folder)
+    with a_desk(program) as desk:
         desk.work("machines")
         desk.sender = desk.phone()
         desk.readers = {role: desk.phone(desk.token("--scope", "read", "--role", role)[0]) for role in ("farmer", "dealer", "developer")}
         yield desk
-    finally:
-        drover.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(desk, *arguments):

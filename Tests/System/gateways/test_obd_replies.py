@@ -1,27 +1,13 @@
 """Recorded replies of real cars (../shared/data/elm327-replies), and what `drover obd` prints of them."""
 import csv
-import io
 import json
 import re
 
 import pytest
 from harness import ROOT
-from test_obd import formula, rounded
+from test_obd import decode, formula, rounded  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.needs_shared
-
-
-@pytest.fixture
-def decode(drover):
-    def run(pairs, *options):
-        text = "".join(f"{request}\t{reply}\n" for request, reply in pairs)
-        run = drover.done("obd", "decode", "-", "--format", "csv", *options, stdin=text)
-        rows = [[] for _ in pairs]
-        for row in csv.DictReader(io.StringIO(run.out)):
-            rows[int(row["line"]) - 1].append(row)
-        return rows
-
-    return run
 
 
 def facts(rows):

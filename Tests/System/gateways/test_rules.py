@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from harness import HANG_S, ROOT, until
-from world import a_world, producer, query, url_of
+from harness import ROOT, until
+from world import a_world, query, url_of
 
 TRACTOR = "8R Tractor-thresholds.xml"
 
@@ -44,9 +44,7 @@ def read(world, vehicle, **values):
     """A reading of now."""
     ts = int(time.time() * 1000)
     reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", **values}
-    sender = producer(world.brokers)
-    sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.machines", reading)
 
 
 def alerts(world, env, vehicle):
@@ -199,24 +197,9 @@ def history(seed, machines=6, readings=240):
     return made
 
 
-def push(world, readings):
-    sender = producer(world.brokers)
-    for reading in readings:
-        sender.produce("drover.machines", key=reading["vehicle"].encode(), value=json.dumps(reading).encode())
-    assert sender.flush(HANG_S) == 0
-
-
-def to_all(world, record):
-    """Into every partition."""
-    sender = producer(world.brokers)
-    for partition in sender.list_topics("drover.machines", timeout=HANG_S).topics["drover.machines"].partitions:
-        sender.produce("drover.machines", partition=partition, value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
-
-
 def tried(world, env, parameter, *arguments, days=("2026-09-01", "2026-12-31")):
     run = world.drover.done("rules", "try", "--parameter", parameter, "--model", "8R Tractor", "--from", days[0], "--to", days[1],
-                           "--format", "json", *arguments, env=env)
+                            "--format", "json", *arguments, env=env)
     return json.loads(run.out)
 
 
@@ -227,7 +210,7 @@ def two_sets(world, env, rules):
     publish(world, env, rules)
     world.work_off(env)
     version, text = query(env, "SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1")[0]
-    to_all(world, {"schema": 1, "kind": "rules", "ts": SEPTEMBER + 10 * DAY, "version": version, "rules": text})
+    world.tell("drover.machines", {"schema": 1, "kind": "rules", "ts": SEPTEMBER + 10 * DAY, "version": version, "rules": text})
 
 
 @pytest.fixture(scope="module")
@@ -239,12 +222,12 @@ def lived(program, tmp_path_factory):
         publish(world, env, ROOT / "Deploy" / "thresholds")
         chance, made = random.Random(4), history(4)
         late = chance.sample(made, len(made) // 3)
-        push(world, [each for each in made if each not in late])
+        world.push("drover.machines", *[each for each in made if each not in late])
         worker = world.worker(env, "lived")
         world.work_off(env)
-        to_all(world, {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
+        world.tell("drover.machines", {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
         chance.shuffle(late)
-        push(world, late + late[:50])
+        world.push("drover.machines", *late + late[:50])
         world.work_off(env)
         two_sets(world, env, tmp_path_factory.mktemp("rules") / "thresholds")
         world.work_off(env)

@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import quote
@@ -107,19 +108,24 @@ class Desk:
         return query(self.env, "SELECT vehicle, reading_id, coolant_c, is_reporting FROM drover.machine_reading ORDER BY vehicle, read_at")
 
 
-@pytest.fixture(scope="module")
-def shared_desk(program, tmp_path_factory):
-    """One for the stories that leave the servers alone."""
-    folder = scratch("drover-uploads-")
-    drover = Drover(program)
+@contextmanager
+def a_desk(program):
+    """For the fixtures of a module."""
+    folder, drover = scratch("drover-desk-"), Drover(program)
     try:
-        desk = Desk(drover, drover.servers(folder / "data"), folder)
-        desk.work("uploads")
-        desk.silent = socket.create_connection(("127.0.0.1", desk.port), HANG_S)
-        yield desk
+        yield Desk(drover, drover.servers(folder / "data"), folder)
     finally:
         drover.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def shared_desk(program):
+    """One for the stories that leave the servers alone."""
+    with a_desk(program) as desk:
+        desk.work("uploads")
+        desk.silent = socket.create_connection(("127.0.0.1", desk.port), HANG_S)
+        yield desk
 
 
 @pytest.fixture

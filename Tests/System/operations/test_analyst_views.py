@@ -4,9 +4,9 @@ import re
 
 import psycopg
 import pytest
-from analysis import analysed, as_page, psql_login
+from analysis import filled, psql_login, world  # noqa: F401 (fixtures)
 from harness import ROOT
-from world import connect, query
+from world import as_page, connect, query
 
 VIEWS = {"vehicle_minute", "vehicle_day", "trip", "alert", "machine_reading", "service", "scan", "ride", "decision", "dispatch_hour", "survey", "sighting",
          "species_week", "tour_day", "weather_hour", "notice"}
@@ -14,17 +14,6 @@ BESIDE = {"vehicle", "fleet_vehicle", "tour_waypoint"}
 # The key of each, and the table that has its rows.
 TABLES = {"vehicle_minute": "vehicle_minute", "vehicle_day": "vehicle_day", "trip": "trip", "alert": "alert", "machine_reading": "machine_reading", "service": "service",
           "scan": "health_scan", "vehicle": "vehicle"}
-
-
-@pytest.fixture(scope="module")
-def world(program, fixtures):
-    with analysed(program, fixtures) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def filled(world):
-    return world.filled
 
 
 def columns(connection):

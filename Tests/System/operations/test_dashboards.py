@@ -14,7 +14,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 import yaml
-from analysis import analysed, psql_login
+from analysis import filled, psql_login, world  # noqa: F401 (fixtures)
 from brokers import Noida
 from harness import DIES_WITH_US, HANG_S, ROOT, free_port, until
 from test_gateway import gateway
@@ -81,17 +81,6 @@ def expanded(sql, chosen=""):
     sql = re.sub(r"\$\{(\w+):sqlstring\}", literal(chosen), sql)
     assert "$" not in sql, sql
     return sql
-
-
-@pytest.fixture(scope="module")
-def world(program, fixtures):
-    with analysed(program, fixtures) as world:
-        yield world
-
-
-@pytest.fixture
-def filled(world):
-    return world.filled
 
 
 @pytest.mark.parametrize("name, title, target", panels("postgres"), ids=lambda value: value if isinstance(value, str) else "")

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
-from analysis import DAY, SPECIES, analysed, psql_login
+from analysis import DAY, SPECIES, filled, psql_login, world  # noqa: F401 (fixtures)
 from harness import HANG_S, ROOT
 from world import query
 
@@ -34,17 +34,6 @@ ASKED |= {"sightings/behaviour": KIND, "sightings/counts_by_week": KIND | YEAR, 
           "sightings/species_of_site": {"site": "site-1"}, "sightings/to_review": {}, "sightings/weather": KIND | YEAR}
 # What the hour of the test says of it is not recorded.
 PASSING = {"machines/silent": {"silent_h"}}
-
-
-@pytest.fixture(scope="module")
-def world(program, fixtures):
-    with analysed(program, fixtures) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def filled(world):
-    return world.filled
 
 
 ANSWERS = {}

@@ -16,7 +16,7 @@ from harness import HANG_S, is_long, until
 from people import PASSWORD, Visitor
 from test_access import table
 from test_pages import Fleet
-from world import connect, producer
+from world import connect
 
 # Scripts that ask for what a page does not hold.
 FETCHING = ["fleet-map.js", "tours.js", "tour-preview.js", "survey-form.js", "sightings.js"]
@@ -347,12 +347,9 @@ def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
     ask("vehicle", "register", "hostile-car", "--kind", "car", "--name", HOSTILE, "--tags", HOSTILE, "--by", HOSTILE)
     ask("vehicle", "register", "hostile-machine", "--name", HOSTILE, "--tags", HOSTILE, "--by", HOSTILE)
     now = int(time.time() * 1000)
-    sender = producer(fleet.world.brokers)
-    for n in range(3):
-        record = {"schema": 1, "kind": "reading", "id": f"h-{n}", "vehicle": "hostile-machine", "ts": now - (3 - n) * 60_000, "model": HOSTILE[:64] if n else "S690 Combine", "serial": HOSTILE[:64],
-                  "firmware": HOSTILE[:64], "connected_device_names": [HOSTILE[:64]], "coolant_c": 99, "latitude_deg": 42, "longitude_deg": -93, "gps_available": True}
-        sender.produce("drover.machines", key=b"hostile-machine", value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    fleet.world.push("drover.machines", *[
+        {"schema": 1, "kind": "reading", "id": f"h-{n}", "vehicle": "hostile-machine", "ts": now - (3 - n) * 60_000, "model": HOSTILE[:64] if n else "S690 Combine", "serial": HOSTILE[:64],
+         "firmware": HOSTILE[:64], "connected_device_names": [HOSTILE[:64]], "coolant_c": 99, "latitude_deg": 42, "longitude_deg": -93, "gps_available": True} for n in range(3)])
     fleet.drive("hostile-car", now - 60_000, range(50), speed_kmh=50, latitude_deg=49, longitude_deg=8.4)
     tag = {"schema": 1, "kind": "trip_tag", "id": "h-tag", "vehicle": "hostile-car", "ts": now, "trip_ts": now - 30_000, "tag": HOSTILE}
     scan = {"schema": 1, "kind": "scan", "id": "h-scan", "vehicle": "hostile-car", "ts": now - 40_000, "text": HOSTILE, "done": True, "stored": ["P0133"], "vin": HOSTILE[:17]}

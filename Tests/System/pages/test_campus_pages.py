@@ -13,7 +13,7 @@ from services import Services
 from test_accounts import Site
 from test_campus_api import PNG
 from test_dispatch import Campus, place
-from world import Asked, connect, producer, query
+from world import Asked, as_page, connect, producer, query
 
 PEOPLE = {"ada": "rider", "bob": "rider", "dora": "ride_driver", "dan": "ride_driver", "dave": "dispatcher"}
 NAMES = {"ada": "Ada <Lovelace>", "bob": "Bob", "dora": "Dora Miller", "dan": "Dan", "dave": "Dave"}
@@ -418,10 +418,8 @@ def test_who_sees_what(town):
     everything = {table: town.query(f"SELECT count(*) FROM drover.{table}")[0][0] for table in ("ride", "rider", "ride_vehicle", "dispatch_decision", "person_photo")}
 
     def seen(account, table, where="true"):
-        with psycopg.connect(town.env["DROVER_POSTGRES_URL"]) as connection:
-            connection.execute("SET LOCAL ROLE drover_page")
-            connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-            return connection.execute(f"SELECT count(*) FROM drover.{table} WHERE {where}").fetchone()[0]
+        with as_page(town.env, account) as page:
+            return page.execute(f"SELECT count(*) FROM drover.{table} WHERE {where}").fetchone()[0]
     for account in ("dave", "root"):
         assert {table: seen(account, table) for table in everything} == everything, account
     assert {table: seen("eve", table) for table in everything} == dict.fromkeys(everything, 0), "bound to nobody, she sees nothing"

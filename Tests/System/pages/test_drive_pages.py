@@ -18,7 +18,7 @@ from harness import HANG_S, is_long, looked_at, until
 from people import enter, follow, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
-from world import Asked, connect, producer, query
+from world import Asked, connect, query
 
 NIGHT_MS = int(datetime(2026, 10, 24, 22, tzinfo=timezone.utc).timestamp() * 1000)
 
@@ -56,10 +56,7 @@ class Fleet(Asked):
             return {row["file"]: row for row in csv.DictReader(file) if row["gap_s"] == "5"}
 
     def push(self, *records):
-        sender = producer(self.world.brokers)
-        for record in records:
-            sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.cars", *records)
 
     def enter(self, page, who="manager", to="/"):
         enter(page, self.address, who, to)

@@ -7,13 +7,13 @@ import urllib.parse
 
 import pytest
 from description import check
-from harness import HANG_S, ROOT, looked_at, until
+from harness import ROOT, looked_at, until
 from people import enter, follow, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
 from test_gateway import emulate, gateway
 from test_uploads import give_token, now
-from world import Asked, connect, producer, query
+from world import Asked, connect, query
 
 SCENARIO = """interval_s: 1
 memory_min: 1
@@ -74,11 +74,8 @@ class Farm(Asked):
         return visitor
 
     def read(self, vehicle, ts, **values):
-        record = {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True,
-                  "coolant_c": 80, "serial": "42", **values}
-        sender = producer(self.world.brokers)
-        sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.machines", {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor",
+                                            "gps_available": True, "coolant_c": 80, "serial": "42", **values})
 
 
 def fields(body, action):

@@ -5,10 +5,10 @@ import re
 
 import psycopg
 import pytest
-from harness import HANG_S, ROOT
+from harness import ROOT
 from people import Visitor
 from test_strangers import Two
-from world import connect, producer, query
+from world import connect, query
 
 HOUR = 3_600_000
 LONE, TOY, UNKNOWN = "lone-golf", "toy-tractor", "nameless"
@@ -202,11 +202,7 @@ def test_who_gets_a_car_amid_a_trip_is_not_told_that_it_has_not_driven(two):
 def set_limits(two, ts, **settings):
     """As the command does: a record for every partition, of any time."""
     record = two.record("settings", None, ts, account="installation", settings=json.dumps(settings))
-    value = json.dumps({key: said for key, said in record.items() if key != "vehicle"}).encode()
-    sender = producer(two.world.brokers)
-    for partition in sender.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-        sender.produce("drover.cars", partition=partition, value=value)
-    assert sender.flush(HANG_S) == 0
+    two.world.tell("drover.cars", {key: said for key, said in record.items() if key != "vehicle"})
     two.world.work_off(two.env)
 
 

@@ -13,7 +13,7 @@ from harness import HANG_S, is_long, looked_at, until
 from people import enter, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
-from world import Asked, connect, producer, query
+from world import Asked, connect, query
 
 KARLSRUHE, FIELD = (49.0069, 8.4037), (42.0308, -93.6319)
 
@@ -75,20 +75,15 @@ class Fleet(Asked):
             say(units="metric", zone="UTC")
 
     def drive(self, car, start, seconds, **values):
-        sender = producer(self.world.brokers)
-        for s in seconds:
-            record = {"schema": 1, "kind": "reading", "id": f"{car}-{start + s * 1000}", "vehicle": car, "ts": start + s * 1000, "rpm": 1800, "maf_gps": 12,
-                      "coolant_c": 88, "voltage_v": 14.1, **{key: round(value(s), 6) if callable(value) else value for key, value in values.items()}}
-            sender.produce("drover.cars", key=car.encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.cars", *[
+            {"schema": 1, "kind": "reading", "id": f"{car}-{start + s * 1000}", "vehicle": car, "ts": start + s * 1000, "rpm": 1800, "maf_gps": 12,
+             "coolant_c": 88, "voltage_v": 14.1, **{key: round(value(s), 6) if callable(value) else value for key, value in values.items()}} for s in seconds])
 
     def read(self, machine, ts, coolant):
-        record = {"schema": 1, "kind": "reading", "id": f"{machine}-{ts}", "vehicle": machine, "ts": ts, "model": "S690 Combine", "gps_available": True, "reporting": True,
-                  "coolant_c": coolant, "hydraulic_oil_c": 50, "tire_pressure_kpa": 190, "fuel_level_gal": 200, "engine_hours_h": 812,
-                  "latitude_deg": FIELD[0], "longitude_deg": FIELD[1], "serial": "0042"}
-        sender = producer(self.world.brokers)
-        sender.produce("drover.machines", key=machine.encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.machines", {
+            "schema": 1, "kind": "reading", "id": f"{machine}-{ts}", "vehicle": machine, "ts": ts, "model": "S690 Combine", "gps_available": True, "reporting": True,
+            "coolant_c": coolant, "hydraulic_oil_c": 50, "tire_pressure_kpa": 190, "fuel_level_gal": 200, "engine_hours_h": 812,
+            "latitude_deg": FIELD[0], "longitude_deg": FIELD[1], "serial": "0042"})
 
     def enter(self, page, path="/map", who="manager"):
         enter(page, self.address, who, path)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 import pytest
 from harness import HANG_S
-from world import as_served, connect, query
+from world import as_page, as_served, connect, query
 
 DAY = datetime(2026, 9, 14, tzinfo=timezone.utc)
 CARS, MACHINES = ["car-1", "car-2", "car-3"], ["mtg-1", "mtg-2", "mtg-3"]
@@ -77,14 +77,6 @@ def filled(world):
 def login(env, account, drover):
     password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", drover.done("account", "psql", account, env=env).out).groups()
     return re.sub(r"user='?\w+'?", f"user='{user}' password='{password}'", env["DROVER_POSTGRES_URL"])
-
-
-def as_page(env, account):
-    """As pages read: whatever the login, the transaction's role is that of pages."""
-    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
-    connection.execute("SET LOCAL ROLE drover_page")
-    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-    return connection
 
 
 def seen(connection):

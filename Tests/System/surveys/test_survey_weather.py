@@ -10,11 +10,11 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 import services as away
-from harness import HANG_S, is_long, until
-from services import Services, Truth
-from stories import Database, alone
+from harness import is_long, until
+from services import Truth
+from stories import database, house, world  # noqa: F401 (fixtures)
 from surveyors import SurveyDesk
-from world import a_world, producer, query
+from world import query
 
 COLUMNS = "temperature_c, wind_speed_mps, wind_direction_deg, cloud_cover_pct"
 
@@ -35,33 +35,9 @@ class Measured(Truth):
         return truth
 
 
-@pytest.fixture(scope="module")
-def house(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def database(house):
-    return Database(house)
-
-
-@pytest.fixture
-def world(house, database, tmp_path):
-    with alone(house, tmp_path, database) as world:
-        yield world
-
-
 @pytest.fixture
 def site(request):
     return "at-" + re.sub("[^a-z]", "", request.node.name)[-40:]
-
-
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    yield services
-    services.close()
 
 
 @pytest.fixture
@@ -89,11 +65,8 @@ def wait_filled(env, *roles):
 
 
 def push(world, surveys, ago_s=0):
-    sender = producer(world.brokers)
-    for survey in surveys:
-        record = {"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int((time.time() - ago_s) * 1000), "account": "club", "by": "tests", "survey": survey}
-        sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.sightings", *[{"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int((time.time() - ago_s) * 1000),
+                                      "account": "club", "by": "tests", "survey": survey} for survey in surveys])
 
 
 def a_survey(env, number, start=datetime(2026, 6, 15, 9, 10, tzinfo=timezone.utc), minutes=70):

@@ -17,7 +17,7 @@ import pytest
 from brokers import Noida
 from harness import HANG_S, ROOT, Drover, is_long, scratch, until
 from surveyors import App, SurveyDesk, a_site, ahead, survey, tables_readable
-from world import World, connect, producer, query
+from world import World, connect, query
 
 CSV, XML = "text/csv", "text/xml"
 
@@ -72,9 +72,7 @@ def test_a_receipt_follows_the_survey_into_the_tables(desk, site):
     # Another program was faster: what it put on the log first counts.
     other = {"schema": 1, "kind": "survey", "id": "x-1", "site": site, "ts": int(time.time() * 1000), "account": "import", "by": "tests",
              "survey": survey(site, "s-2", comments="first")}
-    push = producer(desk.env["DROVER_KAFKA_BROKERS"])
-    push.produce("drover.sightings", key=site.encode(), value=json.dumps(other).encode())
-    assert push.flush(HANG_S) == 0
+    desk.world.push("drover.sightings", other, brokers=desk.env["DROVER_KAFKA_BROKERS"])
     first, second = app.hand_in(survey(site)).json, app.hand_in(survey(site, "s-2"))
     assert second.status == 201 and app.get(second.json["status_url"]).json["state"] == "pending"
     worker = desk.world.worker(desk.env, "receipts")

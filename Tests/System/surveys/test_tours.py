@@ -299,10 +299,8 @@ def test_two_of_one_id_come_to_the_same_whichever_was_first(world):
     for first, second, one_by_one in [(early, late, True), (late, early, False), *([(early, late, False), (late, early, True)] if is_long() else [])]:
         env = world.database()
         worker = world.worker(env, f"order-{len(seen)}")
-        push = producer(env["DROVER_KAFKA_BROKERS"])
         for event in (first, second):
-            push.produce("drover.tours", key=event["tour"].encode(), value=json.dumps({"schema": 1, **event}).encode())
-            assert push.flush(HANG_S) == 0
+            world.push("drover.tours", {"schema": 1, **event})
             if one_by_one:
                 world.work_off(env)
         world.work_off(env)

@@ -10,12 +10,11 @@ from datetime import datetime, timezone
 import packed
 import pytest
 import services as away
-from harness import HANG_S, is_long, until
-from services import Services
-from stories import Database, alone
+from harness import is_long, until
+from stories import alone, database, house, world  # noqa: F401 (fixtures)
 from test_survey_weather import CANNOT, a_survey, gateway, middle
 from test_survey_weather import push as push_surveys
-from world import a_world, connect, dump, producer, query, url_of
+from world import connect, dump, query, url_of
 
 HOUR = 3_600_000
 BASE = 1_781_514_000_000  # 2026-06-15 09:00 UTC
@@ -23,31 +22,6 @@ QUANTITIES = {"temperature_c": "weather_temperature_c", "wind_speed_mps": "weath
               "wind_direction_deg": "weather_wind_direction_deg", "cloud_cover_pct": "weather_cloud_cover_pct",
               "precipitation_mm_per_h": "weather_precipitation_mm_per_h", "humidity_pct": "weather_humidity_pct",
               "pressure_hpa": "weather_pressure_hpa", "condition_code": "weather_condition_code"}
-
-
-@pytest.fixture(scope="module")
-def house(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def database(house):
-    return Database(house)
-
-
-@pytest.fixture
-def world(house, database, tmp_path):
-    with alone(house, tmp_path, database) as world:
-        yield world
-
-
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    services.began = datetime.now(timezone.utc)
-    yield services
-    services.close()
 
 
 @pytest.fixture
@@ -74,10 +48,7 @@ def drive(vehicle, start_ms, place=(50.05, 8.15), seconds=150, place_from=0, ste
 
 
 def push(world, env, records):
-    sender = producer(world.brokers)
-    for record in records:
-        sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.cars", *records)
     world.tick()
     world.work_off(env)
 
