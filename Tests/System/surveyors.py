@@ -7,10 +7,8 @@ from datetime import datetime, timedelta, timezone
 
 import psycopg
 from certificates import self_signed
-from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S
 from test_uploads import ADDRESS, JSON, Phone, give_token
-from world import Asked, as_served
+from world import Asked, as_served, messages
 
 SITES = itertools.count(1)
 
@@ -50,23 +48,8 @@ class SurveyDesk(Asked):
 
     def log(self):
         """Every record of the topic: key and value."""
-        consumer = Consumer({"bootstrap.servers": self.env["DROVER_KAFKA_BROKERS"], "group.id": uuid.uuid4().hex, "enable.auto.commit": False})
-        partitions = consumer.list_topics("drover.sightings", timeout=HANG_S).topics["drover.sightings"].partitions
-        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=HANG_S)[1] for p in partitions}
-        consumer.assign([TopicPartition("drover.sightings", p, 0) for p in partitions])
-        records = []
-        while any(end > 0 for end in ends.values()):
-            message = consumer.poll(HANG_S)
-            assert message is not None, "the topic cannot be read to its end"
-            if message.error():
-                continue
-            record = json.loads(message.value())
-            if record["kind"] != "tick":
-                records.append((message.key().decode(), record))
-            if message.offset() + 1 >= ends[message.partition()]:
-                ends[message.partition()] = 0
-        consumer.close()
-        return records
+        read = [(message.key(), json.loads(message.value())) for message in messages(self.env["DROVER_KAFKA_BROKERS"], "drover.sightings")]
+        return [(key.decode(), record) for key, record in read if record["kind"] != "tick"]
 
     def logged(self, site):
         """What surveys of the site say on the log."""

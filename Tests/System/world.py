@@ -46,6 +46,26 @@ def producer(brokers, **settings):
     return Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", **settings})
 
 
+def messages(brokers, topic):
+    """What stands on a topic, partition by partition, in the order of the log."""
+    consumer = Consumer({"bootstrap.servers": brokers, "group.id": "tests-read", "enable.auto.commit": False, "receive.message.max.bytes": 1_000_000_000})
+    known = consumer.list_topics(timeout=HANG_S).topics
+    marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=HANG_S) for p in (known[topic].partitions if topic in known else ())}
+    left = {p: high for p, (low, high) in marks.items() if high > low}
+    consumer.assign([TopicPartition(topic, p, marks[p][0]) for p in left])
+    found = []
+    while left:
+        message = consumer.poll(HANG_S)
+        assert message is not None, f"{topic} cannot be read to its end"
+        if message.error() or message.partition() not in left:
+            continue
+        found.append(message)
+        if message.offset() + 1 >= left[message.partition()]:
+            del left[message.partition()]
+    consumer.close()
+    return sorted(found, key=lambda message: (message.partition(), message.offset()))
+
+
 LONG_AGO_MS = 946_684_800_000  # 2000-01-01
 
 

@@ -16,11 +16,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from apps import App, Desk
 from certificates import Authority
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from harness import HANG_S, freeze, is_long, scratch, until
 from services import Services, slow
 from test_dispatch import end, place
-from world import connect, query
+from world import connect, messages, query
 
 PEOPLE = itertools.count(1)
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -74,19 +73,7 @@ def rides(desk, campus):
 
 def log(desk, campus):
     """All that stands on the log of a campus."""
-    consumer = Consumer({"bootstrap.servers": desk.world.brokers, "group.id": "reads-the-log", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions
-    ends = {partition: consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=HANG_S)[1] for partition in partitions}
-    consumer.assign([TopicPartition("drover.dispatch", partition, OFFSET_BEGINNING) for partition in partitions])
-    found, reached = [], {partition: 0 for partition in partitions}
-    while any(reached[partition] < end for partition, end in ends.items()):
-        message = consumer.poll(HANG_S)
-        assert message is not None and not message.error()
-        reached[message.partition()] = message.offset() + 1
-        if message.key() == campus.name.encode():
-            found.append(json.loads(message.value()))
-    consumer.close()
-    return found
+    return [json.loads(message.value()) for message in messages(desk.world.brokers, "drover.dispatch") if message.key() == campus.name.encode()]
 
 
 # Who is let in.

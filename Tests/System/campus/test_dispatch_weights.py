@@ -12,30 +12,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import services as away
-from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, until
 from test_dispatch import EAST, NORTH, day, office, place
+from world import messages
 
 EARTH_M = 6_371_008.8
 
 
 def whole_partition(office, campus):
     """Records of a campus and the ticks between them, in the order of the log, each with the broker's stamp."""
-    consumer = Consumer({"bootstrap.servers": office.world.brokers, "group.id": "reader", "enable.auto.commit": False})
-    records = []
-    for partition in consumer.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions:
-        low, high = consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=HANG_S)
-        consumer.assign([TopicPartition("drover.dispatch", partition, low)])
-        found, at = [], low
-        while at < high:
-            message = consumer.poll(HANG_S)
-            assert message is not None and message.error() is None
-            found.append((json.loads(message.value()), message.timestamp()[1]))
-            at = message.offset() + 1
-        if any(record.get("campus") == campus for record, _ in found):
-            records = found
-    consumer.close()
-    return [(record, stamp) for record, stamp in records if record["kind"] == "tick" or record["campus"] == campus]
+    found = [(message.partition(), json.loads(message.value()), message.timestamp()[1]) for message in messages(office.world.brokers, "drover.dispatch")]
+    own = {partition for partition, record, _ in found if record.get("campus") == campus}
+    return [(record, stamp) for partition, record, stamp in found if partition in own and (record["kind"] == "tick" or record["campus"] == campus)]
 
 
 def cell(latitude, longitude):

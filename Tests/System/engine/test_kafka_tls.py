@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from brokers import DIES_WITH_US, Mock, Noida, answers, free_port, newest_librdkafka
 from certificates import Authority
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 from harness import HANG_S, is_long, scratch, until
 from kafka import Kafka, missing
 from kafka_gate import BEHIND, SYNC_GROUP, Gate
-from world import dump, query
+from world import dump, messages, query
 
 PASSWORD, OTHER_PASSWORD = "Zaunkönig, 7 =", "Goldammer 8"
 needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -159,7 +159,7 @@ def test_the_whole_path_over_tls_with_certificates_of_ours(world, secured, roots
     assert result(env) == expected and expected["trip"] and expected["machine_reading"] and expected["alert"]
     # What the worker decided comes out on a topic again.
     until(lambda: outbox(env) == 0, worker, notify)
-    assert alerts_on(secured.brokers) >= len(expected["alert"]) > 0
+    assert len(messages(secured.brokers, "drover.alerts")) >= len(expected["alert"]) > 0
     assert world.drover.run("status", env=env).out.count("copies of topics") == 1
     assert re.search(r"^broker: ok, \d+ topics, 1 copy of ours$", world.drover.run("check", env=env).out, re.M)
     assert notify.stop() == 0 and worker.stop() == 0
@@ -167,15 +167,6 @@ def test_the_whole_path_over_tls_with_certificates_of_ours(world, secured, roots
 
 def outbox(env):
     return query(env, "SELECT count(*) FROM drover.outbox")[0][0]
-
-
-def alerts_on(brokers):
-    """Records of the alerts' topic."""
-    reader = Consumer({"bootstrap.servers": brokers, "group.id": "looker", "log_level": 2})
-    partitions = reader.list_topics("drover.alerts", timeout=HANG_S).topics["drover.alerts"].partitions
-    ends = [reader.get_watermark_offsets(TopicPartition("drover.alerts", partition), timeout=HANG_S) for partition in partitions]
-    reader.close()
-    return sum(high - low for low, high in ends)
 
 
 # Of librdkafka 2.0.2 Kafka 4 takes no SCRAM (Trouble.swift); of the newest it does.

@@ -15,7 +15,7 @@ from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, ROOT, free_port, freeze, is_long, scratch, until
 from servers import Servers
-from world import World, connect, producer, query, url_of
+from world import World, connect, messages, producer, query, url_of
 
 
 @pytest.fixture(scope="module")
@@ -141,27 +141,10 @@ def check_each_once(env, boxes, least, interval_s=1):
 
 def records(brokers, topic):
     """All records of vehicles that are on the topic now."""
-    consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    known = consumer.list_topics(timeout=HANG_S).topics
-    ends = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=HANG_S) for p in (known[topic].partitions if topic in known else ())}
-    left = {p for p, (low, high) in ends.items() if high > low}
-    consumer.assign([TopicPartition(topic, p, ends[p][0]) for p in left])
-    found = []
-
-    def are_read():
-        for message in consumer.consume(1_000, 0.1) if left else ():
-            if message.error():
-                continue
-            record = json.loads(message.value())
-            if record["kind"] != "tick" and "vehicle" in record:
-                assert message.key().decode() == record["vehicle"]
-                found.append(record)
-            if message.offset() + 1 >= ends[message.partition()][1]:
-                left.discard(message.partition())
-        return not left
-    until(are_read)
-    consumer.close()
-    return found
+    read = [(message.key(), json.loads(message.value())) for message in messages(brokers, topic)]
+    found = [(key, record) for key, record in read if record["kind"] != "tick" and "vehicle" in record]
+    assert all(key.decode() == record["vehicle"] for key, record in found)
+    return [record for _, record in found]
 
 
 def on_topic(brokers):
