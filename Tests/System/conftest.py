@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from certificates import self_signed
-from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long, scratch
+from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long, lent, scratch
 from servers import new_place
 from services import Services
 from world import a_world
@@ -111,9 +111,7 @@ def program():
 
 @pytest.fixture
 def drover(program):
-    command = Drover(program)
-    yield command
-    command.close()
+    yield from lent(Drover(program))
 
 
 @pytest.fixture(scope="module")
@@ -146,9 +144,7 @@ def certificate(tmp_path_factory):
 @pytest.fixture
 def stand(tmp_path):
     """Services of others, in their place."""
-    services = Services(tmp_path)
-    yield services
-    services.close()
+    yield from lent(Services(tmp_path))
 
 
 @pytest.fixture(scope="session")
@@ -177,9 +173,7 @@ def watch():
 
 @pytest.fixture(scope="session")
 def tab(browser):
-    tab = Tab(browser)
-    yield tab
-    tab.close()
+    yield from lent(Tab(browser))
 
 
 @pytest.fixture

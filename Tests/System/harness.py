@@ -48,6 +48,12 @@ def until(what, *show, about=""):
     return found
 
 
+def lent(thing):
+    """What a fixture gives, and closes in the end."""
+    yield thing
+    thing.close()
+
+
 def freeze(role):
     """Stops a process; returns when all of its threads stand still, which a signal alone does not wait for."""
     role.process.send_signal(signal.SIGSTOP)

@@ -11,7 +11,7 @@ import hashlib
 import psycopg
 import pytest
 from playwright.sync_api import expect
-from harness import HANG_S, is_long, looked_at, until
+from harness import HANG_S, is_long, lent, looked_at, until
 from people import PASSWORD, Visitor, add_account, token
 from test_mail import Office
 from world import Asked, connect, query, url_of
@@ -22,9 +22,7 @@ OTHER = "stapled ünïcode 李"
 
 @pytest.fixture(scope="module")
 def house(world, certificate, tmp_path_factory):
-    site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
+    yield from lent(Site(world, world.database(), certificate, tmp_path_factory.mktemp("site")))
 
 
 @pytest.fixture

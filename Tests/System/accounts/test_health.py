@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from brokers import Noida
 from cluster import Cluster
-from harness import HANG_S, ROOT, free_port, freeze, scratch, until
+from harness import HANG_S, ROOT, free_port, freeze, lent, scratch, until
 from servers import TEMPLATE, golden
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -88,9 +88,7 @@ class Site:
 @pytest.fixture(scope="module")
 def cluster(program):
     folder = scratch("drover-module-")
-    cluster = Cluster(folder / "postgres", copy_of=golden(program))
-    yield cluster
-    cluster.close()
+    yield from lent(Cluster(folder / "postgres", copy_of=golden(program)))
     shutil.rmtree(folder, ignore_errors=True)
 
 

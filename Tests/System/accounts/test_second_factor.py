@@ -6,7 +6,7 @@ import xmlrpc.client
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from harness import ROOT, looked_at
+from harness import ROOT, lent, looked_at
 from people import PASSWORD, Visitor, follow, lend_cookie
 from test_accounts import OTHER, Site
 from world import query
@@ -20,9 +20,7 @@ READER = {"/decode.js": ROOT / "Tests/Fixtures/qr/decode.js", "/index.js": ROOT 
 def house(world, tmp_path_factory):
     env = world.database()
     env["DROVER_POSTGRES_SURVEY_URL"] = env["DROVER_POSTGRES_URL"]
-    site = Site(world, env, None, tmp_path_factory.mktemp("factors"), "--set", "people.second_factor_roles=administrator", has_mail=False)
-    yield site
-    site.close()
+    yield from lent(Site(world, env, None, tmp_path_factory.mktemp("factors"), "--set", "people.second_factor_roles=administrator", has_mail=False))
 
 
 @pytest.fixture

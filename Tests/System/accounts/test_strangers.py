@@ -3,7 +3,7 @@ import json
 import time
 
 import pytest
-from harness import until
+from harness import lent, until
 from people import PASSWORD, Visitor
 from test_accounts import Site
 from test_uploads import give_token, new_token, now
@@ -18,9 +18,7 @@ MACHINE, VAN, GOLF = "north-combine", "north-van", "north-golf"
 
 @pytest.fixture(scope="module")
 def two(world, tmp_path_factory):
-    two = Two(world, tmp_path_factory.mktemp("strangers"))
-    yield two
-    two.close()
+    yield from lent(Two(world, tmp_path_factory.mktemp("strangers")))
 
 
 class Two(Asked):

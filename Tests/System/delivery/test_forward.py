@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from certificates import self_signed
 from collectors import KEY, Collector
-from harness import is_long, until
+from harness import is_long, lent, until
 from stories import database, house, world  # noqa: F401 (fixtures)
 from test_survey_weather import middle
 from world import Asked, query, url_of
@@ -21,9 +21,7 @@ SECRETS = ["wanjiru@example.org", "+254 700 000001", "Wanjiru Otieno", "hunter2-
 @pytest.fixture
 def desk(world, certificate, tmp_path, request):
     name = re.sub("[^a-z0-9]", "", request.node.name)[4:]
-    desk = Desk(world, certificate, tmp_path, name[:20] + name[-4:])
-    yield desk
-    desk.close()
+    yield from lent(Desk(world, certificate, tmp_path, name[:20] + name[-4:]))
 
 
 class Desk(Asked):

@@ -10,7 +10,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 from certificates import self_signed
-from harness import HANG_S, free_port, is_long, until
+from harness import HANG_S, free_port, is_long, lent, until
 from world import connect, query, url_of
 
 USER, PASSWORD = "drover", "pass word\u00e9"
@@ -65,9 +65,7 @@ def database(world):
 @pytest.fixture
 def office(world, database, certificate, tmp_path):
     query(database, "DELETE FROM drover.mail")
-    office = Office(world, database, certificate, tmp_path)
-    yield office
-    office.close()
+    yield from lent(Office(world, database, certificate, tmp_path))
 
 
 class Office:

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from harness import DIES_WITH_US, HANG_S, free_port, looked_at, until
+from harness import DIES_WITH_US, HANG_S, free_port, lent, looked_at, until
 from people import PASSWORD, Visitor, enter
 from playwright.sync_api import expect
 from test_accounts import Site
@@ -31,9 +31,7 @@ def unpadded(text):
 
 @pytest.fixture
 def hook(certificate):
-    hook = Collector(certificate)
-    yield hook
-    hook.close()
+    yield from lent(Collector(certificate))
 
 
 class Home:

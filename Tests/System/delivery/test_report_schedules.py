@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from certificates import self_signed
-from harness import HANG_S, is_long, looked_at, until
+from harness import HANG_S, is_long, lent, looked_at, until
 from playwright.sync_api import expect
 from test_accounts import Site
 from people import add_account, enter, PASSWORD, Visitor
@@ -132,9 +132,7 @@ def test_leap_days_come_and_what_never_comes_is_refused(drover):
 @pytest.fixture(scope="module")
 def house(world, tmp_path_factory, fixtures):
     folder = tmp_path_factory.mktemp("schedules")
-    desk = Desk(world, folder, self_signed(folder, "mail"), fixtures)
-    yield desk
-    desk.close()
+    yield from lent(Desk(world, folder, self_signed(folder, "mail"), fixtures))
 
 
 @pytest.fixture

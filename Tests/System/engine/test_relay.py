@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from brokers import Noida
 from confluent_kafka.admin import AdminClient
-from harness import HANG_S, freeze, is_long, until
+from harness import HANG_S, freeze, is_long, lent, until
 from kafka import Kafka, missing
 from world import connect, messages, query
 
@@ -30,9 +30,7 @@ def env(world, tmp_path):
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory):
-    kafka = Kafka(tmp_path_factory.mktemp("kafka"))
-    yield kafka
-    kafka.close()
+    yield from lent(Kafka(tmp_path_factory.mktemp("kafka")))
 
 
 @pytest.fixture

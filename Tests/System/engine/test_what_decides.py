@@ -6,7 +6,7 @@ import time
 
 import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, ResourceType
-from harness import HANG_S, ROOT, free_port, freeze, until
+from harness import HANG_S, ROOT, free_port, freeze, lent, until
 from kafka import Kafka, missing
 from test_health import Probed
 from test_uploads import now
@@ -20,9 +20,7 @@ COUNTED, SENDERS = "the topic has 4 partitions, and had 2 when it was first read
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory):
-    kafka = Kafka(tmp_path_factory.mktemp("kafka"))
-    yield kafka
-    kafka.close()
+    yield from lent(Kafka(tmp_path_factory.mktemp("kafka")))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from certificates import self_signed
-from harness import HANG_S, ROOT
+from harness import HANG_S, ROOT, lent
 from pmtiles.tile import Compression, TileType, tileid_to_zxy
 from pmtiles.writer import Writer
 
@@ -271,9 +271,7 @@ class Tiler:
 
 @pytest.fixture
 def tiler(tmp_path):
-    tiler = Tiler(tmp_path)
-    yield tiler
-    tiler.close()
+    yield from lent(Tiler(tmp_path))
 
 
 def test_tiles_of_a_server_come_through_us_and_are_asked_for_once(world, base, tmp_path, tiler, page):

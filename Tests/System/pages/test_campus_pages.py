@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 from certificates import self_signed
-from harness import HANG_S, Watch, until
+from harness import HANG_S, Watch, lent, until
 from people import PASSWORD, Visitor, follow, lend_cookie
 from services import Services
 from test_accounts import Site
@@ -22,9 +22,7 @@ FORM = re.compile(r'name="(form|key)" value="([^"]+)"')
 
 @pytest.fixture(scope="module")
 def town(world, tmp_path_factory):
-    town = Town(world, tmp_path_factory.mktemp("town"))
-    yield town
-    town.close()
+    yield from lent(Town(world, tmp_path_factory.mktemp("town")))
 
 
 class Town(Asked):

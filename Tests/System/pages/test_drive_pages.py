@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 
 import openpyxl
 import pytest
-from harness import HANG_S, is_long, looked_at, until
+from harness import HANG_S, is_long, lent, looked_at, until
 from people import enter, follow, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
@@ -25,9 +25,7 @@ NIGHT_MS = int(datetime(2026, 10, 24, 22, tzinfo=timezone.utc).timestamp() * 100
 
 @pytest.fixture(scope="module")
 def fleet(world, tmp_path_factory, fixtures):
-    fleet = Fleet(world, tmp_path_factory.mktemp("drives"), fixtures)
-    yield fleet
-    fleet.close()
+    yield from lent(Fleet(world, tmp_path_factory.mktemp("drives"), fixtures))
 
 
 class Fleet(Asked):

@@ -7,7 +7,7 @@ import urllib.parse
 
 import pytest
 from description import check
-from harness import ROOT, looked_at, until
+from harness import ROOT, lent, looked_at, until
 from people import enter, follow, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
@@ -30,9 +30,7 @@ boxes:
 
 @pytest.fixture(scope="module")
 def farm(world, tmp_path_factory):
-    farm = Farm(world, tmp_path_factory.mktemp("machine-pages"))
-    yield farm
-    farm.close()
+    yield from lent(Farm(world, tmp_path_factory.mktemp("machine-pages")))
 
 
 class Farm(Asked):

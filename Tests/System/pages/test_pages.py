@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from urllib.parse import urlencode
 
 import pytest
-from harness import HANG_S, is_long, looked_at, until
+from harness import HANG_S, is_long, lent, looked_at, until
 from people import enter, PASSWORD, Visitor
 from playwright.sync_api import expect
 from test_accounts import Site
@@ -20,9 +20,7 @@ KARLSRUHE, FIELD = (49.0069, 8.4037), (42.0308, -93.6319)
 
 @pytest.fixture(scope="module")
 def fleet(world, tmp_path_factory):
-    fleet = Fleet(world, tmp_path_factory.mktemp("pages"))
-    yield fleet
-    fleet.close()
+    yield from lent(Fleet(world, tmp_path_factory.mktemp("pages")))
 
 
 class Fleet(Asked):
