@@ -76,6 +76,12 @@ class Visitor:
         return re.search(r'name="form" value="([0-9a-f]{64})"', self.get(path).body).group(1)
 
 
+def logged_in(port, who):
+    visitor = Visitor(port)
+    assert visitor.log_in(f"{who}@example.org").status == 303
+    return visitor
+
+
 def first_administrator(running):
     """Follows the link that `drover up` printed, as somebody does who starts it for the first time."""
     link = urllib.parse.urlsplit(running.wait_for(re.compile(r"within a day: (http\S+)")).group(1))

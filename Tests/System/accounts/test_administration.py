@@ -3,7 +3,7 @@ import re
 
 import pytest
 from harness import looked_at, until
-from people import PASSWORD, Visitor, lend_cookie
+from people import PASSWORD, Visitor, lend_cookie, logged_in
 from test_accounts import Site
 from world import as_page, connect, query
 
@@ -15,8 +15,7 @@ def site(world, certificate, tmp_path_factory):
     site.people = {}
     for account, roles in people.items():
         site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
-        site.people[account] = Visitor(site.port)
-        assert site.people[account].log_in(f"{account}@example.org").status == 303
+        site.people[account] = logged_in(site.port, account)
     yield site
     site.close()
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from clocks import faked_clock
 from harness import HANG_S, ROOT, until
-from people import PASSWORD, Visitor
+from people import PASSWORD, Visitor, logged_in
 from test_accounts import Site
 from test_machine_pages import fields
 from test_uploads import give_token, new_token
@@ -42,8 +42,7 @@ def site(world, tmp_path_factory):
             """INSERT INTO drover.alert (alert_id, kind, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at, worst_at, audience,
                rules_version) VALUES ('a-1', 'machine', 'm-1', '8R Tractor', 'Coolant Temperature', '°C', 'warning', 'open', 'above', 85, now(), now(), now(), now(), 'farmer', 'v')""")
     for account in PEOPLE:
-        site.people[account] = Visitor(site.port)
-        assert site.people[account].log_in(f"{account}@example.org").status == 303
+        site.people[account] = logged_in(site.port, account)
     yield site
     site.close()
 
@@ -299,8 +298,7 @@ def test_what_a_command_says_has_its_entry_before_it_goes_out(site):
 
 
 def test_a_log_out_that_cannot_be_told_is_none(site):
-    visitor = Visitor(site.port)
-    assert visitor.log_in("joe@example.org").status == 303
+    visitor = logged_in(site.port, "joe")
     # The same in this minute would be counted.
     query(site.env, "DELETE FROM drover.audit_tally")
     with no_entry(site, "log_out"):

@@ -6,7 +6,7 @@ import threading
 import psycopg
 import pytest
 from harness import HANG_S, until
-from people import PASSWORD, Visitor, add_account
+from people import PASSWORD, Visitor, add_account, logged_in
 from test_accounts import Site
 from test_sight import login
 from world import connect, query, url_of
@@ -220,8 +220,7 @@ class Stream:
 def site(world, certificate, tmp_path_factory):
     site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"), has_mail=False)
     site.with_account("root", "root@example.org", PASSWORD, "administrator")
-    site.root = Visitor(site.port)
-    assert site.root.log_in("root@example.org").status == 303
+    site.root = logged_in(site.port, "root")
     yield site
     site.close()
 
@@ -296,8 +295,7 @@ def test_a_page_erases_who_is_named_twice_and_not_the_last_administrator(site):
 
 def test_a_stream_ends_with_its_log_in_and_with_its_token(site):
     goer = Goer(site, "leaver")
-    others = Visitor(site.port)
-    assert others.log_in("leaver@example.org").status == 303
+    others = logged_in(site.port, "leaver")
     goer.browser.post("/logout", form=goer.browser.mark())
     [[token]] = site.query("SELECT token_id FROM drover.token WHERE account = 'leaver'")
     assert site.world.drover.run("token", "revoke", token, env=site.env).code == 0

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from harness import ROOT, lent, looked_at
-from people import PASSWORD, Visitor, follow, lend_cookie
+from people import PASSWORD, Visitor, follow, lend_cookie, logged_in
 from test_accounts import OTHER, Site
 from world import query
 
@@ -363,8 +363,7 @@ def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
     site.with_account("plain", "plain@example.org", PASSWORD, "farmer")
     server, _, port = site.server_beside(0, "--set", "people.code_key_file=", "--set", "web.public_url=", "--set", "people.second_factor_roles=")
     try:
-        plain = Visitor(port)
-        assert plain.log_in("plain@example.org").status == 303
+        plain = logged_in(port, "plain")
         page = plain.get("/account").body
         assert "Set it up" not in page and "no key to keep second factors" in page
         closed = plain.get(PATH)
@@ -375,8 +374,7 @@ def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
 
 def test_an_app_password_stays_on_a_small_phone(site, page):
     site.with_account("plain", "plain@example.org", PASSWORD, "farmer")
-    plain = Visitor(site.port)
-    assert plain.log_in("plain@example.org").status == 303
+    plain = logged_in(site.port, "plain")
     made = plain.post("/account/app-passwords", form=plain.mark(PATH), name="phone", scope="read")
     assert made.status == 200 and "drover_" in made.body
     page.set_viewport_size({"width": 320, "height": 640})

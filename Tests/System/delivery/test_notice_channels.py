@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from harness import DIES_WITH_US, HANG_S, free_port, lent, looked_at, until
-from people import PASSWORD, Visitor, enter
+from people import PASSWORD, Visitor, enter, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
 from test_mail import Office
@@ -47,9 +47,7 @@ class Home:
         self.visitor = lambda who: self.log_in(who)
 
     def log_in(self, who):
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, who)
 
     def form(self, who, path, **fields):
         visitor = self.log_in(who)

@@ -16,7 +16,7 @@ import openpyxl
 import psycopg
 import pytest
 from harness import HANG_S, ROOT, until
-from people import Visitor, add_account
+from people import Visitor, add_account, logged_in
 from test_nobody import ROLES as ALL_ROLES
 from world import Asked, as_served, connect, query, url_of
 
@@ -451,8 +451,7 @@ def test_whose_token_or_role_is_taken_amid_a_question_gets_no_answer(desk, end):
 @pytest.mark.parametrize("end", ["DELETE FROM drover.account_session WHERE account = 'leaver'", "UPDATE drover.account SET roles = '{rider}' WHERE account = 'leaver'"], ids=["log-in", "role"])
 def test_so_it_is_on_the_page(desk, end):
     def ask():
-        visitor = Visitor(desk.address.rpartition(":")[2])
-        assert visitor.log_in("leaver@example.org").status == 303
+        visitor = logged_in(desk.address.rpartition(":")[2], "leaver")
         form = visitor.mark()
         return lambda: visitor.post("/query", form=form, statement="SELECT vehicle FROM vehicle")
     with connect(desk.env) as owner:
@@ -522,8 +521,7 @@ def test_by_token_as_csv_and_with_words_for_what_is_wrong(desk):
 
 
 def test_on_the_page(desk):
-    visitor = Visitor(desk.address.rpartition(":")[2])
-    assert visitor.log_in("sue@example.org").status == 303
+    visitor = logged_in(desk.address.rpartition(":")[2], "sue")
     page = visitor.get("/query")
     assert page.status == 200 and "<code>machine_reading</code>" in page.body and "latitude_deg" in page.body
     answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle, latitude_deg FROM analyst.machine_reading")
@@ -541,8 +539,7 @@ def test_on_the_page(desk):
 
 
 def test_an_answer_as_a_spreadsheet_holds_texts_as_texts_and_is_the_same_each_time(desk):
-    visitor = Visitor(desk.address.rpartition(":")[2])
-    assert visitor.log_in("sue@example.org").status == 303
+    visitor = logged_in(desk.address.rpartition(":")[2], "sue")
     statement = "SELECT '=1+1' AS formula, '  <&>\"' || chr(7) || E'\\r\\n.' AS odd, 12.5 AS number, true AS flag"
     form = urllib.parse.urlencode({"form": visitor.mark(), "statement": statement, "format": "xlsx"})
 

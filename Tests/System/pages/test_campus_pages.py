@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 from certificates import self_signed
 from harness import HANG_S, Watch, lent, until
-from people import PASSWORD, Visitor, follow, lend_cookie
+from people import PASSWORD, Visitor, follow, lend_cookie, logged_in
 from services import Services
 from test_accounts import Site
 from test_campus_api import PNG
@@ -55,9 +55,7 @@ class Town(Asked):
         query(self.env, "INSERT INTO drover.person_account VALUES ('north', %s, %s) ON CONFLICT DO NOTHING", f"{who}-1", who)
 
     def visitor(self, who):
-        visitor = Visitor(self.site.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.site.port, who)
 
     def ride(self, rider, *columns):
         [row] = self.query(f"SELECT {', '.join(columns)} FROM drover.ride WHERE rider = %s ORDER BY requested_at DESC LIMIT 1", f"{rider}-1")

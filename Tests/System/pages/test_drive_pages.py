@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 import openpyxl
 import pytest
 from harness import HANG_S, is_long, lent, looked_at, until
-from people import enter, follow, PASSWORD, Visitor
+from people import PASSWORD, enter, follow, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
 from world import Asked, connect, query
@@ -60,9 +60,7 @@ class Fleet(Asked):
         enter(page, self.address, who, to)
 
     def entered(self, who):
-        visitor = Visitor(self.site.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.site.port, who)
 
     def command(self, *words):
         """The bytes of a report, as the command writes them."""

@@ -8,7 +8,7 @@ import urllib.parse
 import pytest
 from description import check
 from harness import ROOT, lent, looked_at, until
-from people import enter, follow, PASSWORD, Visitor
+from people import PASSWORD, Visitor, enter, follow, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
 from test_gateway import emulate, gateway
@@ -67,9 +67,7 @@ class Farm(Asked):
         enter(page, self.address, who, path)
 
     def visitor(self, who):
-        visitor = Visitor(self.site.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.site.port, who)
 
     def read(self, vehicle, ts, **values):
         self.world.push("drover.machines", {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor",

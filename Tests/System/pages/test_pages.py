@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from harness import HANG_S, is_long, lent, looked_at, until
-from people import enter, PASSWORD, Visitor
+from people import PASSWORD, Visitor, enter, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
 from world import Asked, connect, query
@@ -334,9 +334,7 @@ def test_who_may_see_what(fleet):
 
 
 def entered(fleet, who):
-    visitor = Visitor(fleet.site.port)
-    assert visitor.log_in(f"{who}@example.org").status == 303
-    return visitor
+    return logged_in(fleet.site.port, who)
 
 
 def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from analysis import ROLES, fill
 from harness import HANG_S, ROOT, looked_at
-from people import add_account, enter, follow, Visitor
+from people import Visitor, add_account, enter, follow, logged_in
 from playwright.sync_api import expect
 from world import as_served, connect, query
 
@@ -38,9 +38,7 @@ class Desk:
 
     def person(self, account):
         add_account(self.env, account, *ROLES[account])
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{account}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, account)
 
     def ask(self, account, query, status=200, **values):
         path = f"/queries/{query}?" + urllib.parse.urlencode({key.rstrip("_"): value for key, value in values.items()})

@@ -10,7 +10,7 @@ from datetime import date
 import psycopg
 import pytest
 from harness import HANG_S, ROOT, looked_at, until
-from people import add_account, enter, follow, Visitor
+from people import add_account, enter, follow, logged_in
 from playwright.sync_api import expect
 from test_tours import ADDRESS
 from world import Asked, as_served, query
@@ -52,9 +52,7 @@ class Desk(Asked):
 
     def person(self, account, role):
         add_account(self.env, account, role)
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{account}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, account)
 
     def below(self, name):
         """Accepted names of a taxon and of all below it, by brute force."""

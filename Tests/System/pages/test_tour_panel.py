@@ -11,7 +11,7 @@ import zipfile
 import psycopg
 import pytest
 from harness import HANG_S, is_long, looked_at
-from people import Visitor, add_account, lend_cookie
+from people import Visitor, add_account, lend_cookie, logged_in
 from playwright.sync_api import expect
 from test_assets import tiles
 from test_tours import ADDRESS, cut_download
@@ -36,9 +36,7 @@ class Panel(Asked):
 
     def person(self, account, role):
         add_account(self.env, account, role)
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{account}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, account)
 
     def call(self, account, method, path, body=None, **headers):
         visitor = self.people[account]
