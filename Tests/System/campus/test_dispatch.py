@@ -276,7 +276,9 @@ def test_an_operator_publishes_a_campus(office, tmp_path):
     assert run.code == 0 and "done" in run.err, run.err
     run = office.world.drover.run("campus", "list", "--format", "json", env=office.env)
     assert {"campus": name, "name": "North", "vehicles_in_service": 0, "rides_outstanding": 0, "rides_in_line": 0} in json.loads(run.out)
-    for change, said in [({"speed_kmh": 0}, "speed_kmh"), ({"boundary": "1,1 2,2"}, "boundary"), ({"speed": 3}, "`speed` is no setting")]:
+    for change, said in [({"speed_kmh": 0}, "speed_kmh"), ({"boundary": "1,1 2,2"}, "boundary"), ({"speed": 3}, "`speed` is no setting"),
+                         ({"time_zone": "Mars/Olympus"}, "no time zone"), ({"speeds_kmh": "0-23 20"}, "hour 23 to 24 is missing"),
+                         ({"surge_rain": "2 1.1, 1 1.2"}, "thresholds that rise"), ({"surge_hours": 3}, "surge_hours"), ({"likelihood_days": 0}, "likelihood_days")]:
         file.write_text(json.dumps({**ground, **change}))
         run = publish()
         assert run.code == 1 and said in run.err, run.err

@@ -192,13 +192,6 @@ def test_fuel_by_speed_density(drover, shared):
     assert len(paths) == 11
 
 
-def test_a_diesel_refuses_the_gasoline_formula(drover, fixtures):
-    path = kit(fixtures / "cars" / "kit-seat-leon")[0]
-    trip = figures(drover, path, "--fuel", "diesel")
-    assert trip["fuel_us_gal"] is None and trip["fuel_method"] is None and trip["average_mpg"] is None
-    assert trip["fuel_unknown"] == "diesel without PID 5E"
-
-
 @pytest.mark.parametrize(("fuel", "ratio", "density"), [("ethanol", 9.0, 789), ("methanol", 6.47, 791), ("lpg", 15.6, 538)])
 def test_other_fuels_by_the_table(drover, fixtures, fuel, ratio, density):
     path = kit(fixtures / "cars" / "kit-seat-leon")[0]

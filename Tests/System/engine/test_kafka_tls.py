@@ -183,18 +183,6 @@ def test_the_whole_path_with_a_login(world, secured, roots, fixtures, expected, 
     assert worker.stop() == 0 and PASSWORD not in worker.output()
 
 
-@pytest.mark.long(reason="the same by another mechanism, of a Kafka before 4, which the gate stands for")
-def test_the_whole_path_with_a_login_at_an_older_kafka(world, gate, roots, certificates, fixtures, expected, place):
-    gate.open(certificates["broker"], users={"drover": PASSWORD}, is_kafka_4=False)
-    env = world.database() | login(gate.port, roots, secret(place, PASSWORD), sasl_mechanism="SCRAM-SHA-256")
-    hand_in(world, env, fixtures)
-    worker = world.worker(env, "login-older")
-    world.work_off(env)
-    assert result(env) == expected
-    assert worker.stop() == 0 and PASSWORD not in worker.output()
-    assert {user for _, user, _ in gate.guests} == {"drover"}
-
-
 def said_of_broker(drover, env, *arguments):
     """What `drover check` says of the broker."""
     run = drover.run("check", *arguments, env={"DROVER_POSTGRES_URL": "host=/nowhere", **env})
@@ -284,26 +272,6 @@ def test_what_the_broker_refuses_of_us_is_named(drover, gates, roots, certificat
         for server in servers:
             server.kill()
             server.wait(HANG_S)
-
-
-@pytest.mark.long(reason="what Kafka refuses, once more as the gate words it: other mechanisms, and for machines without Kafka")
-def test_what_the_gate_refuses_of_us_is_named(drover, gates, roots, certificates, place):
-    right, wrong = secret(place, PASSWORD), secret(place, OTHER_PASSWORD)
-    old, new = {}, newest_librdkafka()
-    by_scram, by_all = gates(), gates()
-    by_scram.open(certificates["broker"], users={"drover": PASSWORD}, mechanisms=["SCRAM-SHA-256"])
-    by_all.open(certificates["broker"], users={"drover": PASSWORD})
-    scram = login(by_scram.port, roots, right, sasl_mechanism="SCRAM-SHA-256")
-    plain = login(by_all.port, roots, wrong, sasl_mechanism="PLAIN")
-    assert differing(drover, [
-        (scram | new, "^ok, "),
-        (scram | old, "Kafka 4, which takes SCRAM from librdkafka 2.6.1 on"),
-        (scram | new | {"DROVER_KAFKA_SASL_PASSWORD_FILE": str(wrong)},
-         r"^(?!.*Kafka 4).*refuses the login \(Authentication failed.*Correct kafka.sasl_user and the password"),
-        (scram | old | {"DROVER_KAFKA_SASL_MECHANISM": "PLAIN"}, "Set kafka.sasl_mechanism to one that it has"),
-        (plain | old, "Invalid username or password"),
-        (plain | old | {"DROVER_KAFKA_SASL_PASSWORD_FILE": str(right)}, "^ok, "),
-    ]) == []
 
 
 def test_a_worker_waits_for_a_broker_that_is_not_believed_and_goes_on_by_itself(world, gate, roots, certificates, fixtures, expected):

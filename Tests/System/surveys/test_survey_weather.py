@@ -96,24 +96,18 @@ FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After=
 
 
 CANNOT = "the weather of surveys and trips cannot be asked for; it is added later"
-# What a client makes of each is for test_services.py.
-KINDS = [fault if fault == "unavailable" else pytest.param(fault, marks=pytest.mark.long(reason="the same client as in test_services.py")) for fault in FAULTS]
 
 
-@pytest.mark.parametrize("fault", KINDS)
-def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, fault):
-    stand.trick = FAULTS[fault](stand)
-    role = gateway(world, env, stand, tmp_path, **({"weather__timeout_ms": 500} if fault == "slow" else {}))
+# What a client makes of each fault is for test_services.py.
+def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path):
+    stand.trick = away.status(503)
+    role = gateway(world, env, stand, tmp_path)
     push(world, [a_survey(env, number) for number in range(4)])
     world.work_off(env)
     assert missing(env) == (8, 4), "surveys are there at once"
     role.wait_for(CANNOT)
     assert stand.asked and missing(env) == (8, 4)
     stand.trick = None
-    if fault in ("slow", "garbage"):
-        # Of an answer that cannot be read it is asked again after ten minutes; a gateway that starts asks at once.
-        assert role.stop() == 0
-        role = gateway(world, env, stand, tmp_path)
     wait_filled(env, role)
     assert len(check(env, stand.truth)) == 8
     assert role.stop() == 0

@@ -92,24 +92,14 @@ def known(env, *vehicles):
     return query(env, "SELECT count(*) FROM drover.trip_weather WHERE vehicle = ANY(%s)", list(vehicles))[0][0]
 
 
-FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After="1"), "unavailable": lambda s: away.status(503), "cut off": lambda s: away.cut_off}
-
-
-# What a client makes of each is for test_services.py.
-KINDS = [fault if fault == "cut off" else pytest.param(fault, marks=pytest.mark.long(reason="the same client as in test_services.py")) for fault in FAULTS]
-
-
-@pytest.mark.parametrize("fault", KINDS)
-def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, car, fault):
-    stand.trick = FAULTS[fault](stand)
-    role = gateway(world, env, stand, tmp_path, **({"weather__timeout_ms": 500} if fault == "slow" else {}))
+# What a client makes of each fault is for test_services.py.
+def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, car):
+    stand.trick = away.cut_off
+    role = gateway(world, env, stand, tmp_path)
     push(world, env, [record for number in range(3) for record in drive(f"{car}-{number}", BASE + number * 2 * HOUR, (50 + number, 8.15))])
     role.wait_for(CANNOT)
     assert stand.asked and lacking(env) == (3, 3), "trips are there at once"
     stand.trick = None
-    if fault == "slow":
-        assert role.stop() == 0
-        role = gateway(world, env, stand, tmp_path)
     until(lambda: lacking(env) == (0, 3), role)
     for number in range(3):
         assert len(check(env, stand, f"{car}-{number}")) == 1
