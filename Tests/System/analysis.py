@@ -221,7 +221,7 @@ def tours(connection):
             connection.execute("INSERT INTO drover.tour_day VALUES ('gorge', 'visit', %s, %s, %s)", [waypoint, on, 1 + chance.randrange(20 - 6 * place)])
 
 
-def psql_login(world, env, account):
+def psql_login(env, account):
     """The address of the database for a person of theirs. Made by hand: there are two fleets here, and `drover account psql` makes none."""
     user = f"drover_account_{account}"
     with connect(env) as owner:

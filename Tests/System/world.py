@@ -35,12 +35,6 @@ TABLES = {
 KEYS = {"drover.cars": "vehicle", "drover.machines": "vehicle", "drover.dispatch": "campus", "drover.sightings": "site", "drover.tours": "tour"}
 
 
-def within_the_hour(seconds):
-    """Waits for the next hour if this one ends sooner than that, for what is about the hour of the clock."""
-    if (left := 3600 - time.time() % 3600) < seconds:
-        time.sleep(left)
-
-
 def producer(brokers, **settings):
     """A producer that puts keys where Drover expects them; Python's own default is another hash."""
     return Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", **settings})

@@ -125,7 +125,7 @@ def test_what_can_be_chosen_is_in_the_database(filled, name):
 def test_a_persons_login_fills_the_panels_with_what_they_see(world, filled):
     north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     asked = 0
-    with psycopg.connect(psql_login(world, filled, "anna"), autocommit=True) as connection:
+    with psycopg.connect(psql_login(filled, "anna"), autocommit=True) as connection:
         for name, title, target in panels("postgres"):
             if name == "operations":
                 continue

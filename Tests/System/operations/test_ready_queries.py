@@ -143,7 +143,7 @@ def test_a_query_is_found_by_its_own_name_and_faults_are_told_at_once(world, fil
 
 
 def test_a_person_asks_of_their_fleet_only(world, filled):
-    env = {**filled, "DROVER_POSTGRES_READER_URL": psql_login(world, filled, "anna")}
+    env = {**filled, "DROVER_POSTGRES_READER_URL": psql_login(filled, "anna")}
     north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     for name in QUERIES:
         found = table(ask(world, env, name))
