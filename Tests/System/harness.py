@@ -138,6 +138,12 @@ class Drover:
         assert run.code == 0, run.out + run.err
         return run
 
+    def fails(self, *arguments, says, code=1, **more):
+        """A run that ends badly and says why, in one text or in several."""
+        run = self.run(*arguments, **more)
+        assert run.code == code and all(text in run.err for text in ([says] if isinstance(says, str) else says)), run.out + run.err
+        return run
+
     def start(self, *arguments, env=None):
         """Starts a command that stays up; it is stopped at the end of the test at the latest."""
         running = Running([self.program, *map(str, arguments)], {**os.environ, **(env or {})})

@@ -81,8 +81,7 @@ def test_a_command_names_who_cannot_join(site):
     put_fleet(site, "east", name="East")
     for words, says in [(("join", "east", "nobody-there"), "no account nobody-there"), (("join", "nowhere", "joe"), "no fleet nowhere"), (("add", "nowhere", "mtg-1"), "no fleet nowhere"),
                         (("put", "east", "--part-of", "nowhere"), "no fleet nowhere")]:
-        run = site.world.drover.run("fleet", *words, env=site.env)
-        assert run.code == 1 and says in run.err and "Nothing was changed" in run.err, run.err
+        site.world.drover.fails("fleet", *words, env=site.env, says=[says, "Nothing was changed"])
 
 
 def test_nobody_else_gets_in(site):

@@ -354,8 +354,7 @@ def test_two_keys_hold_while_they_are_changed(site, miller, tmp_path):
     finally:
         server.stop()
     assert checked(*both[:2]) == "key from before: ok, none"
-    refused = site.world.drover.run("account", "reseal", *both[:2], env=site.env)
-    assert refused.code == 1 and "people.code_key_file_before" in refused.err
+    site.world.drover.fails("account", "reseal", *both[:2], env=site.env, says="people.code_key_file_before")
 
 
 def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):

@@ -338,7 +338,6 @@ def test_a_token_whose_account_does_not_exist_reads_nothing(two, path):
 
 def test_no_token_that_reads_is_given_to_nobody(two):
     for scope in ("read", "account", "export"):
-        run = two.world.drover.run("token", "add", "--account", "no-such-account", "--scope", scope, env=two.env)
-        assert run.code == 1 and "drover account add no-such-account" in run.err, run.err
+        two.world.drover.fails("token", "add", "--account", "no-such-account", "--scope", scope, env=two.env, says="drover account add no-such-account")
     run = two.world.drover.run("token", "add", "--account", "no-such-account", "--scope", "upload", env=two.env)
     assert run.code == 0 and "reads nothing" in run.err

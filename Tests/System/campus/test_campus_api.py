@@ -140,8 +140,7 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
 
 @pytest.mark.parametrize("without, said", [("apps.client_authority", "apps.client_authority"), ("apps.key", "apps.certificate and apps.key")])
 def test_without_certificates_the_listener_does_not_start(desk, without, said):
-    run = desk.world.drover.run(*desk.options("--set", f"{without}="), env=desk.env)
-    assert run.code == 1 and said in run.err and "apps.port" in run.err
+    desk.world.drover.fails(*desk.options("--set", f"{without}="), env=desk.env, says=[said, "apps.port"])
     run = desk.world.drover.run("check", "--offline", *desk.options("--set", f"{without}=")[3:], env=desk.env)
     assert run.code == 1 and f"apps: {said}" in run.out
     run = desk.world.drover.run("check", "--offline", *desk.options()[3:], env=desk.env)

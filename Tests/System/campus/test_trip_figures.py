@@ -212,5 +212,4 @@ def test_limits_of_sharp_events_can_be_set(drover, fixtures):
 def test_an_impossible_value_is_wrong_use(drover, fixtures):
     path = kit(fixtures / "cars" / "kit-seat-leon")[0]
     for options in (["--fuel", "coal"], ["--displacement", "0"], ["--efficiency", "9"], ["--sharp", "nan"]):
-        run = drover.run("trips", path, *options)
-        assert run.code == 2 and options[0] in run.err
+        drover.fails("trips", path, *options, says=options[0], code=2)

@@ -65,8 +65,7 @@ def test_a_trip_as_gpx_is_read_by_others(filled, fixtures):
 
 def test_no_trip_at_that_time_says_so(filled):
     world, env, _ = filled
-    run = world.drover.run("trip", "export", DODGE, "--trip", "2019-01-01T00:00:00Z", env=env)
-    assert run.code == 1 and f"{DODGE} has no trip at 2019-01-01T00:00:00Z" in run.err
+    world.drover.fails("trip", "export", DODGE, "--trip", "2019-01-01T00:00:00Z", env=env, says=f"{DODGE} has no trip at 2019-01-01T00:00:00Z")
 
 
 def test_tags_and_discards_of_a_trip_are_kept(filled):
@@ -76,8 +75,7 @@ def test_tags_and_discards_of_a_trip_are_kept(filled):
         assert run.code == 0 and "done" in run.err, run.err
     notes = query(env, "SELECT is_discard, tag, noted_by FROM drover.trip_note ORDER BY is_discard")
     assert notes == [(False, "to work", "anna"), (True, None, "anna")]
-    run = world.drover.run("trip", "tag", DODGE, "to work", env=env)
-    assert run.code == 2 and "--trip TIME" in run.err
+    world.drover.fails("trip", "tag", DODGE, "to work", env=env, says="--trip TIME", code=2)
 
 
 # A drive from 23:30 to 02:30 in Berlin in the night in which the clocks go back: four hours, over midnight and over the change.
@@ -206,8 +204,7 @@ def test_drives_of_one_route_are_compared_before_and_after_a_change(filled):
         assert world.drover.run("trip", "tag", "chip", "commute", "--trip", at, "--by", "anna", env=env).code == 0
     run = world.drover.run("report", "compare", "--vehicle", "chip", "--tag", "commute", "--change", change, env=env)
     assert run.code == 0 and "2 drives before" in run.out and "2 from then on" in run.out, run.out + run.err
-    run = world.drover.run("report", "compare", "--vehicle", "kept", "--trip", "2026-10-24T22:00:00Z", "--change", change, env=env)
-    assert run.code == 1 and "has no positions" in run.err and "--tag" in run.err
+    world.drover.fails("report", "compare", "--vehicle", "kept", "--trip", "2026-10-24T22:00:00Z", "--change", change, env=env, says=["has no positions", "--tag"])
 
 
 def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):

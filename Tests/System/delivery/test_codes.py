@@ -211,8 +211,7 @@ def test_without_a_key_or_a_mail_server_there_are_no_codes(office, given, said):
 def test_a_key_must_be_long_enough(office, world):
     short = office.folder / "short-key"
     short.write_bytes(b"x" * 31)
-    run = world.drover.run(*office.options("--set", f"people.code_key_file={short}"), env=office.env)
-    assert run.code == 1 and "must hold 32" in run.err
+    world.drover.fails(*office.options("--set", f"people.code_key_file={short}"), env=office.env, says="must hold 32")
 
 
 def test_one_account_does_not_use_up_everybodys_codes(env):

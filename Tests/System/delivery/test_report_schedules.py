@@ -394,8 +394,7 @@ def test_other_times_hold_from_now_on_and_lose_nothing_that_was_due(desk):
     for words, message in [(["--cron", "0 0 30 2 *"], "no such day"), (["--cron", "0 6"], "must be five fields"), (["--cron", "0 6 * * *", "--zone", "Mars/North"], "Europe/Berlin"), ([], "--cron is needed")]:
         refused = change(*words)
         assert refused.code == 2 and message in refused.err, refused.err
-    unknown = desk.world.drover.run("schedule", "change", 999_999, "--cron", "0 6 * * *", env=desk.env)
-    assert unknown.code == 1 and "there is no such schedule" in unknown.err
+    desk.world.drover.fails("schedule", "change", 999_999, "--cron", "0 6 * * *", env=desk.env, says="there is no such schedule")
 
 
 def test_a_failing_one_waits_longer_each_time_and_stops_no_other(desk):

@@ -285,8 +285,7 @@ def test_a_worker_waits_for_a_broker_that_is_not_believed_and_goes_on_by_itself(
     gate.cut()
     worker.wait_for(r"is not believed: its certificate has run out")
     if is_long():  # It tries for ten seconds.
-        run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-        assert run.code == 1 and "its certificate has run out. Renew it at the broker" in run.err
+        world.drover.fails("import", "machines", fixtures / "machines" / "readings.jsonl", env=env, says="its certificate has run out. Renew it at the broker")
     gate.open(certificates["broker"])
     hand_in(world, env, fixtures)
     world.work_off(env)
@@ -434,8 +433,7 @@ def test_settings_that_do_not_go_together_are_told_with_their_line(drover, tmp_p
         assert told[0].startswith(f"settings: kafka.{key}: ")
     # A role does not begin with them. Files that are missing or open to others are its clients' to tell.
     if "not there" not in wanted and "everybody on this machine" not in wanted:
-        refused = drover.run("import", "cars", file, "--settings", file)
-        assert refused.code == 1 and wanted in refused.err, refused.err
+        drover.fails("import", "cars", file, "--settings", file, says=wanted)
 
 
 def test_loopback_and_scram_may_do_without_tls(drover, gate, place):
@@ -468,9 +466,8 @@ def test_copies_that_no_broker_can_hold_are_refused_and_topics_that_have_fewer_t
     assert line["is"] == "1" and "kafka-reassign-partitions.sh" in line["what_to_do"]
     lonely = Noida(data)
     try:
-        run = world.drover.run("import", "cars", drive(fixtures), "--vehicle", "tls-car", "--set", "kafka.replication=3",
-                               env=env | {"DROVER_KAFKA_BROKERS": lonely.brokers})
-        assert run.code == 1 and "kafka.replication: is 3, and 1 brokers are there: drover.cars, " in run.err and "Start the others" in run.err
+        world.drover.fails("import", "cars", drive(fixtures), "--vehicle", "tls-car", "--set", "kafka.replication=3",
+                           env=env | {"DROVER_KAFKA_BROKERS": lonely.brokers}, says=["kafka.replication: is 3, and 1 brokers are there: drover.cars, ", "Start the others"])
     finally:
         lonely.stop()
 

@@ -112,8 +112,7 @@ def test_the_first_difference_is_shown(world, filled):
     assert (trip["key"]["vehicle"], trip["column"], trip["live"], trip["replayed"]) == (car, "distance_mm", str(distance), str(distance + 1))
     assert record["column"] == "record" and "opened" in record["live"] and "closed" in record["replayed"]
     assert "has no such row" in tables["alert"]["differences"][0]["text"] and "clock_at is" in tables["partition_progress"]["differences"][0]["text"]
-    run = world.drover.run("verify", "changed", env=filled)
-    assert run.code == 1 and f"distance_mm is {distance}, replayed {distance + 1}" in run.err
+    world.drover.fails("verify", "changed", env=filled, says=f"distance_mm is {distance}, replayed {distance + 1}")
 
 
 def test_a_replay_that_an_earlier_version_began_is_refused(world, filled):
@@ -160,10 +159,8 @@ def test_a_replay_from_a_time_begins_there(world, filled):
 
 @pytest.mark.parametrize("name, reason", [("drover", "choose another name"), ("Robert'); DROP", "letters a-z"), ("public", "choose another name")])
 def test_names_that_are_refused(world, filled, name, reason):
-    run = world.drover.run("replay", "--into", name, env=filled)
-    assert run.code == 1 and reason in run.err
+    world.drover.fails("replay", "--into", name, env=filled, says=reason)
 
 
 def test_what_was_never_replayed_cannot_be_verified(world, filled):
-    run = world.drover.run("verify", "nothing_here", env=filled)
-    assert run.code == 1 and "drover replay --into nothing_here" in run.err
+    world.drover.fails("verify", "nothing_here", env=filled, says="drover replay --into nothing_here")

@@ -131,5 +131,4 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     (["alert", "silence", "--parameter", "Luck", "--until", "2099-01-01T00:00:00Z"], "Luck: is no parameter"),
 ])
 def test_wrong_use_says_how(drover, arguments, text):
-    run = drover.run(*arguments)
-    assert run.code == 2 and text in run.err, run.err
+    drover.fails(*arguments, says=text, code=2)

@@ -321,8 +321,7 @@ def test_plain_tcp_outside_the_allow_list_is_refused(world, scenario, tmp_path):
     running.wait_for('"boxes to poll" boxes=0|gateway started')
     assert running.stop() == 0
     assert "polls_done=0 polls_failed=0" in running.output()
-    run = world.drover.run("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env)
-    assert run.code == 1 and "gateway.plain_tcp_cidrs: `10.0.0.1/8` is no network" in run.err
+    world.drover.fails("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env, says="gateway.plain_tcp_cidrs: `10.0.0.1/8` is no network")
 
 
 def test_no_address_that_somebody_registers_leads_inside(world, scenario, tmp_path):
@@ -345,8 +344,7 @@ def test_no_address_that_somebody_registers_leads_inside(world, scenario, tmp_pa
         running.wait_for(rf'vehicle=own-{port} address=127.0.0.1 port={port} reason="port {port} is one of our own')
     assert running.stop() == 0
     # Whose address is taken by nobody is told so where it is typed.
-    run = world.drover.run("vehicle", "register", "own", "--address", f"127.0.0.1:{own[0]}", "--by", "Anna", env=env)
-    assert run.code == 1 and "is one of our own" in run.err
+    world.drover.fails("vehicle", "register", "own", "--address", f"127.0.0.1:{own[0]}", "--by", "Anna", env=env, says="is one of our own")
 
 
 def test_whoever_asks_for_a_box_learns_nothing_of_what_is_at_its_address(world, scenario, tmp_path):

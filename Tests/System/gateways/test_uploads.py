@@ -383,14 +383,11 @@ def test_sighup_renews_the_certificate_and_keeps_connections_and_listener(desk, 
 
 
 def test_settings_that_would_leave_readings_in_the_clear_are_refused(desk, tmp_path):
-    run = desk.drover.run("serve", "--port", 0, "--set", "web.host=0.0.0.0", env=desk.env)
-    assert run.code == 1 and "in the clear" in run.err
-    run = desk.drover.run("serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", env=desk.env)
-    assert run.code == 1 and "set both or none" in run.err
+    desk.drover.fails("serve", "--port", 0, "--set", "web.host=0.0.0.0", env=desk.env, says="in the clear")
+    desk.drover.fails("serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", env=desk.env, says="set both or none")
     _, other = self_signed(tmp_path, "other")
-    run = desk.drover.run(
-        "serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", "--set", f"web.certificate_key={other}", env=desk.env)
-    assert run.code == 1 and "cannot be used" in run.err
+    desk.drover.fails(
+        "serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", "--set", f"web.certificate_key={other}", env=desk.env, says="cannot be used")
     desk.drover.start("serve", "--port", 0, "--set", "web.host=0.0.0.0", "--set", "web.plain_http_outside=1", env=desk.env).wait_for(
         r"the page is at http://0\.0\.0\.0:\d+/")
 

@@ -139,8 +139,7 @@ def test_a_login_of_the_database_tells_hidden_rows_by_explain_and_so_there_is_no
             owner.execute("UPDATE drover.account SET roles = '{analyst}' WHERE account = 'root'")
             with pytest.raises(psycopg.OperationalError):
                 administrator.execute("SELECT 1")
-    run = desk.world.drover.run("account", "psql", "sue", env=env)
-    assert run.code == 1 and "more than one fleet or campus" in run.err and "/query" in run.err, run.err
+    desk.world.drover.fails("account", "psql", "sue", env=env, says=["more than one fleet or campus", "/query"])
 
 
 def test_the_fleet_that_ends_logins_says_whose(desk):
@@ -177,8 +176,7 @@ def test_parts_of_one_fleet_are_neighbours_of_each_other(desk):
             owner.execute("DELETE FROM drover.fleet_member WHERE account = 'all'")
             with pytest.raises(psycopg.OperationalError):
                 whole.execute("SELECT 1")
-    run = desk.world.drover.run("account", "psql", "sue", env=env)
-    assert run.code == 1 and "/query" in run.err, run.err
+    desk.world.drover.fails("account", "psql", "sue", env=env, says="/query")
 
 
 def test_two_campuses_are_neighbours_and_a_copy_of_the_database_is_looked_at(desk):
@@ -567,16 +565,13 @@ def test_by_the_command_on_this_machine_and_from_another(desk):
     env = {**desk.env, "DROVER_POSTGRES_QUERY_URL": desk.login("drover_asker")}
     run = desk.world.drover.run("query", "SELECT vehicle FROM analyst.vehicle", "--as", "nora", "--format", "csv", env=env)
     assert (run.code, run.out) == (0, "vehicle\ncombine-1\n"), run.err
-    run = desk.world.drover.run("query", "EXPLAIN SELECT 1", "--as", "nora", env=env)
-    assert run.code == 1 and "without EXPLAIN" in run.err
-    run = desk.world.drover.run("query", "SELECT 1 AS one", "--as", "nosuch", env=env)
-    assert run.code == 1 and "--as nosuch: There is no account nosuch. See `drover account list`" in run.err, run.err
+    desk.world.drover.fails("query", "EXPLAIN SELECT 1", "--as", "nora", env=env, says="without EXPLAIN")
+    desk.world.drover.fails("query", "SELECT 1 AS one", "--as", "nosuch", env=env, says="--as nosuch: There is no account nosuch. See `drover account list`")
     assert desk.world.drover.run("query", "SELECT 1", env=env).code == 2
     assert desk.world.drover.run("query", "SELECT 1", "--as", "nora", "--explain", env=env).code == 2
     run = desk.world.drover.run("query", "SELECT vehicle FROM vehicle", "--url", desk.address, "--format", "csv", env={**desk.env, "DROVER_TOKEN": desk.tokens["sue"]})
     assert (run.code, run.out.split()) == (0, ["vehicle", "tractor-1"]), run.err
-    run = desk.world.drover.run("query", "SELECT vehicle FROM vehicle", "--url", desk.address, env={**desk.env, "DROVER_TOKEN": desk.tokens["reads"]})
-    assert run.code == 1 and "query" in run.err
+    desk.world.drover.fails("query", "SELECT vehicle FROM vehicle", "--url", desk.address, env={**desk.env, "DROVER_TOKEN": desk.tokens["reads"]}, says="query")
 
 
 # MARK: a database of one's own
@@ -596,8 +591,6 @@ def test_a_copy_holds_ones_own_rows_and_comes_anew(desk):
             assert mine.execute("SELECT vehicle, latitude_deg FROM analyst.machine_reading").fetchall() == [("combine-1", HIDDEN)]
             assert {row[0] for row in mine.execute("SELECT relname FROM pg_class WHERE relnamespace = 'analyst'::regnamespace AND relkind = 'r'").fetchall()} == set(views)
     # Never into a database that holds others' rows.
-    run = desk.world.drover.run("account", "copy", "nora", env={**env, "DROVER_COPY_TO": desk.env["DROVER_POSTGRES_URL"]})
-    assert run.code == 1 and "is one of Drover" in run.err
-    run = desk.world.drover.run("account", "copy", "nosuch", env={**env, "DROVER_COPY_TO": database(name)})
-    assert run.code == 1 and "There is no account nosuch" in run.err, run.err
+    desk.world.drover.fails("account", "copy", "nora", env={**env, "DROVER_COPY_TO": desk.env["DROVER_POSTGRES_URL"]}, says="is one of Drover")
+    desk.world.drover.fails("account", "copy", "nosuch", env={**env, "DROVER_COPY_TO": database(name)}, says="There is no account nosuch")
     assert desk.world.drover.run("account", "copy", "nora", env=env).code == 2

@@ -136,8 +136,7 @@ def test_psql_says_what_is_missing_and_keeps_values_out_of_the_statement(world, 
 
 def test_a_query_is_found_by_its_own_name_and_faults_are_told_at_once(world, filled):
     assert world.drover.run("query", "idle_share", *[f"{k}={v}" for k, v in SPAN.items()], "--format", "csv", env=filled).out == ask(world, filled, "cars/idle_share")
-    run = world.drover.run("query", "utilisation", env=filled)
-    assert run.code == 2 and "one of cars/utilisation, dispatch/utilisation" in run.err
+    world.drover.fails("query", "utilisation", env=filled, says="one of cars/utilisation, dispatch/utilisation", code=2)
     run = world.drover.run("query", "cars/utilisation", "from=x", "nothing=1", env=filled)
     assert run.code == 2 and all(words in run.err for words in ("nothing is none of its parameters", "from=x: must be a day", "to is missing"))
 

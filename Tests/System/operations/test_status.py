@@ -52,5 +52,4 @@ def test_an_installation_from_well_to_ill(world):
         finally:
             connection.execute(f"DROP ROLE {name}")
     # Without PostgreSQL there is nothing to say but that.
-    run = world.drover.run("status", env={**env, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 dbname=x"})
-    assert run.code == 1 and "drover status: " in run.err
+    world.drover.fails("status", env={**env, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 dbname=x"}, says="drover status: ")

@@ -227,8 +227,7 @@ def test_tiles_of_the_operator_count_rows_from_the_north(world, base, tmp_path):
     (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(127, 140), b"\0" * 13)), "damaged"),
 ], ids=["vector", "nameless", "missing", "no database", "vector archive", "nameless archive", "cut off", "old version", "outside", "huge", "damaged"])
 def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, base, tmp_path, make, said):
-    run = world.drover.run("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=base)
-    assert run.code == 1 and said in run.err, run.err
+    world.drover.fails("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=base, says=said)
 
 
 # Tiles of a server of others.
@@ -310,5 +309,4 @@ def test_tiles_of_a_server_come_through_us_and_are_asked_for_once(world, base, t
     (["map.tiles_url=https://tiles.example/{z}/{x}/{y}.png", "map.tiles_file=x", "map.attribution=x"], "not both")],
     ids=["no row", "plain", "no key", "a key for nothing", "nameless", "both"])
 def test_a_tile_address_that_is_none_is_said_at_the_start(world, base, settings, said):
-    run = world.drover.run("serve", "--port", "0", *[word for setting in settings for word in ("--set", setting)], env=base)
-    assert run.code == 1 and said in run.err, run.err
+    world.drover.fails("serve", "--port", "0", *[word for setting in settings for word in ("--set", setting)], env=base, says=said)

@@ -175,8 +175,7 @@ def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
             assert word not in everything
         # The login itself cannot see more.
         for option in ["--people", "--places"]:
-            run = world.drover.run("export", "sightings", option, env=as_login(watamu, "drover_analyst"))
-            assert run.code == 1 and "permission denied" in run.err, run.err
+            world.drover.fails("export", "sightings", option, env=as_login(watamu, "drover_analyst"), says="permission denied")
         with psycopg.connect(as_login(watamu, "drover_analyst")["DROVER_POSTGRES_READER_URL"], autocommit=True) as analyst:
             assert analyst.execute("SELECT count(*) FROM drover.sighting_shown").fetchone()[0] > 12_000
             for statement in ["SELECT * FROM drover.sighting", "SELECT * FROM drover.sighting_exact", "SELECT name FROM drover.surveyor",
@@ -324,5 +323,4 @@ def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, wat
     for name, values in [("outside_protocol", {"from_": "2000-01-01", "to": "2030-01-01"}), ("to_review", {})]:
         ask(name, **values)
     assert asked == {path.stem for path in (ROOT / "Queries" / "sightings").glob("*.sql")}
-    run = world.drover.run("query", "sightings/near", "latitude=x", "what=1", env=env)
-    assert run.code == 2 and "latitude=x: must be a number" in run.err and "what is none" in run.err and "month is missing" in run.err
+    world.drover.fails("query", "sightings/near", "latitude=x", "what=1", env=env, says=["latitude=x: must be a number", "what is none", "month is missing"], code=2)
