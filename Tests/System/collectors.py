@@ -1,27 +1,21 @@
 """A collector of sightings as others run one: takes CSV over HTTPS, keeps what it took, and can be made to answer badly."""
 import csv
 import io
-import ssl
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from harness import HANG_S, free_port
+from harness import free_port
+from stand_ins import Answering, StandIn
 
 KEY = "operators-key-at-the-collector"
 
 
-class Collector:
+class Collector(StandIn):
     def __init__(self, certificate, port=0):
-        self.requests, self.taken, self.trick, self.lock, self.gate = [], [], None, threading.Lock(), threading.Event()
-        # Callers that hung up, or did not believe the certificate.
-        self.lost = 0
-        self.release()
+        self.requests, self.taken, self.trick, self.lock = [], [], None, threading.Lock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(Answering):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 if len(body) != int(self.headers["Content-Length"]):
@@ -29,45 +23,14 @@ class Collector:
                 with outer.lock:
                     request = Request(time.monotonic(), self.path, dict(self.headers), body)
                     outer.requests.append(request)
-                outer.gate.wait(HANG_S)
+                outer.wait()
                 with outer.lock:
                     status, text, headers = outer.trick(request) if outer.trick else (201, "thank you", {})
                     if 200 <= status < 300:
                         outer.taken.append(request)
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text.encode())))
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(text.encode())
+                self.reply(status, text.encode(), **headers)
 
-            def log_message(self, *arguments):
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, request, address):
-                outer.lost += 1
-
-        self.server = Server(("127.0.0.1", port or free_port()), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(*certificate)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_port
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def hold(self):
-        """Requests come in and are answered when `release` is called."""
-        self.gate.clear()
-
-    def release(self):
-        self.gate.set()
-
-    def close(self):
-        self.release()
-        self.server.shutdown()
-        self.server.server_close()
+        super().__init__(Handler, certificate, port or free_port())
 
     def ids(self):
         with self.lock:

@@ -5,18 +5,16 @@ import json
 import random
 import re
 import sqlite3
-import ssl
-import threading
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from certificates import self_signed
 from harness import HANG_S, ROOT, lent
 from pmtiles.tile import Compression, TileType, tileid_to_zxy
 from pmtiles.writer import Writer
+from stand_ins import Answering, StandIn
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:\d+/)")
 ASSETS = ROOT / "Sources/People/Web/Assets"
@@ -232,40 +230,23 @@ def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, base, tmp_path,
 
 # Tiles of a server of others.
 
-class Tiler:
+class Tiler(StandIn):
     """It knows tiles up to zoom 5, writes down what it was asked, and can be told to answer otherwise."""
 
     def __init__(self, folder):
         self.certificate, key = self_signed(folder, "tiler")
         self.asked, self.trick, outer = [], None, self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(Answering):
             def do_GET(self):
                 outer.asked.append((self.path, self.headers["User-Agent"], self.headers["Cookie"]))
                 zoom = int(self.path.split("/")[2])
                 status, body = outer.trick or ((200, PNG + self.path.encode()) if zoom <= 5 else (404, b"none"))
-                self.send_response(status)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.reply(status, body, "text/html")
 
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(self.certificate, key)
-        self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.settings = ["--set", f"map.tiles_url=https://127.0.0.1:{self.server.server_port}/t/{{z}}/{{x}}/{{y}}.png?key={{key}}", "--set", f"map.tiles_ca_file={self.certificate}",
+        super().__init__(Handler, (self.certificate, key))
+        self.settings = ["--set", f"map.tiles_url={self.address}/t/{{z}}/{{x}}/{{y}}.png?key={{key}}", "--set", f"map.tiles_ca_file={self.certificate}",
                          "--set", "map.attribution=The tilers"]
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 @pytest.fixture
