@@ -52,8 +52,7 @@ def record(world, fixtures):
         list(pool.map(lambda each: take("cars", each[0], "--vehicle", each[1]), recordings(fixtures)))
     worker = world.worker(env, "recordings")
     world.work_off(env)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     return known(env)
 

@@ -93,6 +93,12 @@ class World:
         worker.wait_for("worker started")
         return worker
 
+    def assigned(self, env, name, **settings):
+        """A worker that has its partitions."""
+        worker = self.worker(env, name, **settings)
+        worker.wait_for("partitions assigned")
+        return worker
+
     def written(self, env):
         """Records that the database has the results of."""
         with connect(env) as connection:
@@ -154,6 +160,11 @@ class World:
         compared = json.loads(self.drover.done("verify", into, *settings, "--format", "json", env=env).out)["compared"]
         assert all(row["equal"] for row in compared), [row for row in compared if not row["equal"]]
         return {row["table"]: row["rows"] for row in compared}
+
+    def finish(self, env):
+        """The present to all, and until what follows from it is written, too."""
+        self.tick()
+        self.work_off(env)
 
     def tick_waiting(self, env):
         """A millisecond passes where machines or drivers' alerts wait to be judged again."""

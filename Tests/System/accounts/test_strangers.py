@@ -26,8 +26,7 @@ class Two(Asked):
 
     def __init__(self, world, folder):
         self.world, self.env, self.free = world, world.database(), 0
-        self.worker = world.worker(self.env, "strangers")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "strangers")
         self.site = Site(world, self.env, None, folder, has_mail=False)
         for account, roles in (NORTH | SOUTH | OTHERS).items():
             self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
@@ -187,8 +186,7 @@ def test_who_announced_a_drive_does_not_see_it_when_the_car_is_anothers(two):
     two.query("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', %s) RETURNING 1", car)
     later = now() // 1000 * 1000 + 1000
     two.push("cars", [two.reading(car, later + s * 1000) for s in range(10)])
-    two.world.tick()
-    two.world.work_off(two.env)
+    two.world.finish(two.env)
     with as_page(two.env, "sara") as page:
         assert page.execute("SELECT count(*) FROM drover.trip_now WHERE vehicle = %s AND end_at > %s", [car, two.at(later)]).fetchone() == (0,)
     with as_page(two.env, "norbert") as page:
@@ -304,8 +302,7 @@ def test_who_drove_a_new_car_keeps_the_drive_when_it_is_registered_for_another(t
     assert two.send(two.tokens["sean"], "/v1/readings/cars", two.reading("new-van", two.now - 2 * HOUR)) == TAKEN
     two.world.work_off(two.env)
     two.push("cars", [two.record("registration", "new-van", two.now - HOUR, account="nora")])
-    two.world.tick()
-    two.world.work_off(two.env)
+    two.world.finish(two.env)
     assert two.send(two.tokens["sean"], "/v1/readings/cars", two.reading("new-van", two.now)) == NOT_CAR
     trips = "SELECT count(*) FROM drover.trip WHERE vehicle = 'new-van'"
     for account, count in (("sean", 1), ("nora", 1), ("sara", 0)):

@@ -35,8 +35,7 @@ class Office(Asked):
         self.sender = producer(world.brokers)
 
     def work(self):
-        self.worker = self.world.worker(self.env, "dispatch")
-        self.worker.wait_for("partitions assigned")
+        self.worker = self.world.assigned(self.env, "dispatch")
 
     def kill(self):
         self.worker.kill()

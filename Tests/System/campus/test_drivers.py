@@ -301,8 +301,7 @@ def test_in_order_shuffled_doubled_or_late_the_alerts_are_those_of_the_readings(
             push(desk, readings[at:at + size])
             if chance.random() < 0.3:
                 desk.world.work_off(desk.env)
-        desk.world.tick()
-        desk.world.work_off(desk.env)
+        desk.world.finish(desk.env)
         wanted = naive(readings, STANDARD)
         assert len(wanted) > 10 and {row[0] for row in wanted} >= {"Speed", "Low Voltage", "High Voltage"}
         def told():
@@ -363,8 +362,7 @@ def test_whose_limits_count(desk):
     # Nobody's car is judged by nobody.
     free = next(CARS)
     push(desk, drive(free, start, range(60), speed_kmh=200))
-    desk.world.tick()
-    desk.world.work_off(desk.env)
+    desk.world.finish(desk.env)
     assert alerts(desk, free) == []
 
 
@@ -387,8 +385,7 @@ def test_new_trouble_codes_open_and_end_with_scans(desk):
 
 
 def test_a_replay_makes_the_same_alerts(desk):
-    desk.world.tick()
-    desk.world.work_off(desk.env)
+    desk.world.finish(desk.env)
     desk.world.replayed(desk.env)
 
 
@@ -467,8 +464,7 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice(desk):
     start = now() - 10 * HOUR
     def trip(n):
         push(desk, drive(desk.car, start + n * HOUR, range(5), speed_kmh=150))
-        desk.world.tick()
-        desk.world.work_off(desk.env)
+        desk.world.finish(desk.env)
     listed = app.get("/v1/alerts").json
     assert (listed["account"], listed["alerts"]) == (desk.account, [])
     trip(0)

@@ -96,8 +96,7 @@ def push(filled, readings):
     """All of them, then the time, and waits until everything is in the tables."""
     world, env, _ = filled
     world.push("drover.cars", *readings)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
 
 
 def trips_of(filled, vehicle, date="2026-10-24"):

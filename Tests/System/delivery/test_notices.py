@@ -127,8 +127,7 @@ def env(database):
 
 @pytest.fixture
 def worker(world, env):
-    worker = world.worker(env, "notices")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "notices")
     yield worker
     assert worker.stop() == 0
 

@@ -31,8 +31,7 @@ def push(env, values, key=b"car-1", partition=None):
 
 
 def start(world, env, name, **settings):
-    worker = world.worker(env, name, **{"ticks.interval_s": 60, **settings})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, name, **{"ticks.interval_s": 60, **settings})
     return worker
 
 
@@ -195,8 +194,7 @@ def test_wrong_use_says_how(drover, arguments, text):
 
 
 def test_ticks_reach_every_partition_again_and_again(world, env):
-    worker = world.worker(env, "ticking", **{"ticks.interval_s": 1})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "ticking", **{"ticks.interval_s": 1})
     with connect(env) as connection:
         for _ in range(2):
             since = connection.execute("SELECT now()").fetchone()[0]

@@ -192,8 +192,7 @@ def test_partitions_go_while_a_worker_writes(world, env):
     assert query(env, "SELECT count(*) FROM drover.vehicle_minute WHERE vehicle = 'open'") == [(6 * 20,)]
     push(100)
     world.work_off(env)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     assert query(env, "SELECT sum(readings) FROM drover.vehicle_minute WHERE vehicle LIKE 'busy%%'") == [(pushed,)]
 
@@ -311,8 +310,7 @@ def test_what_comes_later_than_is_kept_is_set_aside_and_what_comes_in_time_is_ta
         send("drover.cars", f"late-car-{ago}", ago, speed_kmh=30)
         send("drover.machines", f"late-mtg-{ago}", ago, model="8R Tractor", coolant_c=80)
     world.work_off(env)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     worker.stop()
     assert query(env, "SELECT DISTINCT vehicle FROM drover.vehicle_minute WHERE vehicle LIKE 'late%'") == [("late-car-29",)]
     assert query(env, "SELECT DISTINCT vehicle FROM drover.machine_reading WHERE vehicle LIKE 'late%'") == [("late-mtg-29",)]

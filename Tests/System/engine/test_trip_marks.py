@@ -70,8 +70,7 @@ def told(world):
     push(world, ordered)
     worker = world.worker(env, "ordered")
     world.work_off(env)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     assert trips(env) == TRIPS
     return checked(env)
@@ -90,8 +89,7 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
         shuffled = list(records())
         shuffled += chance.sample(shuffled, 300)
         chance.shuffle(shuffled)
-        worker = world.worker(env, "shuffled", **quick)
-        worker.wait_for("partitions assigned")
+        worker = world.assigned(env, "shuffled", **quick)
         for part in range(4):
             before = world.written(env)
             push(world, shuffled[part::4])
@@ -100,8 +98,7 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
                 worker.kill()
                 worker = world.worker(env, "shuffled", **quick)
         world.work_off(env)
-        world.tick()
-        world.work_off(env)
+        world.finish(env)
         assert worker.stop() == 0
         assert trips(env) == TRIPS
         rows = checked(env)
@@ -111,8 +108,7 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
 
 
 def test_a_stop_ends_the_trip_before_the_gap_has_passed(world, env):
-    worker = world.worker(env, "stop")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "stop")
     now = int(time.time() * 1_000)
     sent = [{"schema": 1, "kind": "reading", "id": f"r-{ago}", "vehicle": "car-2", "ts": now - ago * 1_000, "speed_kmh": 36} for ago in (20, 10)]
     push(world, [*sent, {"schema": 1, "kind": "trip_stop", "id": "stop", "vehicle": "car-2", "ts": now - 5_000, "by": "driver"}])

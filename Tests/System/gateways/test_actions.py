@@ -29,8 +29,7 @@ def ask(world, env, *arguments, code=0):  # noqa: F811
 
 def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
     env = world.database()
-    worker = world.worker(env, "actions")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "actions")
     read(world, "m-1", 7_200, engine_hours_h=1_000)
     until(lambda: alerts(env) == [("Engine Hours", "open")], worker)
 
@@ -78,8 +77,7 @@ def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
 
 def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_alert(world, tmp_path):  # noqa: F811
     env = world.database()
-    worker = world.worker(env, "registered")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "registered")
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text("interval_s: 1\nmemory_min: 5\nboxes:\n  one:\n    model: 8R Tractor\n    values:\n      coolant_c: 70\n")
     [box] = emulate(world, scenario, 1)

@@ -183,15 +183,13 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, world):  #
         "hours ahead": good.replace(str(ts), str(ts + 10**11)).encode(), "`kind` is not": good.replace("reading", "party").encode(),
     }
     assert drover.run("check", env=env).code == 0
-    worker = world.worker(env, "tidy")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "tidy")
     pushing = producer(world.brokers)
     for value in [good.encode(), *rubbish.values(), good.replace(str(ts), str(ts + 1000)).encode()]:
         pushing.produce("drover.cars", key=b"car-1", value=value)
     assert pushing.flush(HANG_S) == 0
     worker.wait_for("records not taken")
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     with connect(env) as connection:
         reasons = [row[0] for row in connection.execute("SELECT reason FROM drover.rejected ORDER BY record_offset")]
@@ -205,8 +203,7 @@ def test_postgres_that_goes_away_is_waited_for(drover, world):  # noqa: F811
     """The worker's session is ended under it, again and again: the rows are the same."""
     env = world.database()
     assert drover.run("check", env=env).code == 0
-    worker = world.worker(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
     pushing = producer(world.brokers)
     for second in range(3_000):
         value = '{"schema":1,"kind":"reading","id":"a-%d","vehicle":"car-1","ts":%d,"speed_kmh":36}' % (second, 1_790_000_000_000 + second * 1000)
@@ -220,7 +217,6 @@ def test_postgres_that_goes_away_is_waited_for(drover, world):  # noqa: F811
             superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE 'drover%%'", (name,))
             return worker.output().count("start again from the stored offsets") >= 3
         until(are_ended, worker)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     assert query(env, "SELECT readings, distance_mm FROM drover.trip") == [(3_000, 29_990_000)]

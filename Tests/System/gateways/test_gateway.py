@@ -357,8 +357,7 @@ def test_whoever_asks_for_a_box_learns_nothing_of_what_is_at_its_address(world, 
     seal = {"pinned": "0" * 64, "inside": "0" * 64}
     register(env, [{"serial": name, "host": hosts.get(name, "127.0.0.1"), "port": port, "certificate_sha256": seal.get(name)} for name, port in places.items()])
     running = gateway(world, env, tmp_path)
-    worker = world.worker(env, "one")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "one")
     said = set()
     for name in places:
         run = world.drover.run("gateway", "poll", name, "--by", "Anna", "--wait", HANG_S, env=env)

@@ -217,8 +217,7 @@ def test_readings_of_cars_go_to_their_topic(desk):
     start = now() - HOUR
     car = [{"schema": 1, "kind": "reading", "id": f"c-{n}", "vehicle": desk.machine, "ts": start + n * 1000, "speed_kmh": 50} for n in range(30)]
     assert desk.phone().post(car, path="/v1/readings/cars").json["accepted"] == 30
-    desk.world.tick()
-    desk.world.work_off(desk.env)
+    desk.world.finish(desk.env)
     assert query(desk.env, "SELECT readings FROM drover.trip WHERE vehicle = %s", desk.machine) == [(30,)]
 
 

@@ -14,8 +14,7 @@ def status(world, env, code=None):
 
 def test_an_installation_from_well_to_ill(world):
     env = world.database()
-    worker = world.worker(env, "status", **{"ticks.interval_s": 1})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "status", **{"ticks.interval_s": 1})
     relay = world.drover.start("notify", env=env)
     until(lambda: all(line["what_to_do"] is None for line in status(world, env).values()), worker, relay)
     well = status(world, env, code=0)

@@ -30,8 +30,7 @@ class Town(Asked):
 
     def __init__(self, world, folder):
         self.world, self.env, self.sender, self.folder = world, world.database(), producer(world.brokers), folder
-        self.worker = world.worker(self.env, "town")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "town")
         self.services = Services(folder)
         self.site = Site(world, self.env, self_signed(folder, "mail"), folder, "--set", f"geocoder.url={self.services.address}", "--set", f"geocoder.ca_file={self.services.certificate}", "--set",
                          "geocoder.calls_max=600/min", "--set", f"travel.url={self.services.address}", "--set", f"travel.ca_file={self.services.certificate}",

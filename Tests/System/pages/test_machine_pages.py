@@ -42,8 +42,7 @@ class Farm(Asked):
         shutil.copytree(ROOT / "Deploy" / "thresholds", self.thresholds)
         self.env["DROVER_ALERTS_THRESHOLDS_DIR"] = str(self.thresholds)
         self.env["DROVER_GATEWAY_PLAIN_TCP_CIDRS"] = "127.0.0.0/8"
-        self.worker = world.worker(self.env, "machine-pages")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "machine-pages")
         self.site = Site(world, self.env, None, folder, has_mail=False)
         self.address = f"http://127.0.0.1:{self.site.port}"
         for account, roles in [("ada", ["farmer"]), ("bea", ["farmer"]), ("deal", ["dealer"]), ("boss", ["fleet_manager"]), ("dev", ["developer"]),

@@ -30,8 +30,7 @@ class Fleet(Asked):
         self.world, self.env = world, world.database()
         if takes_surveys:
             self.env["DROVER_POSTGRES_SURVEY_URL"] = self.env["DROVER_POSTGRES_URL"]
-        self.worker = world.worker(self.env, "pages")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "pages")
         self.site = Site(world, self.env, None, folder, has_mail=False)
         self.address = f"http://127.0.0.1:{self.site.port}"
         self.site.with_account("manager", "manager@example.org", PASSWORD, "fleet_manager", "operator")
@@ -57,8 +56,7 @@ class Fleet(Asked):
         """The van's newest reading is of now: a minute later it would not be called moving."""
         ts = int(time.time()) * 1000
         self.drive("van-1", ts, range(1), speed_kmh=50, latitude_deg=KARLSRUHE[0] + 0.034, longitude_deg=KARLSRUHE[1] + 0.017)
-        self.world.tick()
-        self.world.work_off(self.env)
+        self.world.finish(self.env)
 
     @contextmanager
     def managers(self, **settings):

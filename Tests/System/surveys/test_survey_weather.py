@@ -43,8 +43,7 @@ def site(request):
 @pytest.fixture
 def env(world, site):
     env = {**world.database(), "SITE": site}
-    worker = world.worker(env, "weather")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "weather")
     yield env
     assert worker.stop() == 0
 

@@ -32,8 +32,7 @@ def car(request):
 @pytest.fixture
 def env(world):
     env = world.database()
-    worker = world.worker(env, "trips")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "trips")
     yield env
     assert worker.stop() == 0
 
@@ -49,8 +48,7 @@ def drive(vehicle, start_ms, place=(50.05, 8.15), seconds=150, place_from=0, ste
 
 def push(world, env, records):
     world.push("drover.cars", *records)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
 
 
 def starts(env):
@@ -211,8 +209,7 @@ def test_any_order_of_weather_and_readings_gives_the_same_rows_and_a_replay_asks
             again = other.database()
             shuffled = list(records)
             random.Random(seed).shuffle(shuffled)
-            worker = other.worker(again, "again")
-            worker.wait_for("partitions assigned")
+            worker = other.assigned(again, "again")
             for part in range(0, len(shuffled), 40):
                 push(other, again, shuffled[part:part + 40])
             assert worker.stop() == 0
