@@ -5,7 +5,7 @@ import pytest
 from harness import looked_at, until
 from people import PASSWORD, Visitor, lend_cookie, logged_in
 from test_accounts import Site
-from world import as_page, connect, query
+from world import as_page, query
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +41,11 @@ def test_fleets_are_kept_in_the_page(site):
 
 
 def test_the_fleet_that_ends_logins_says_whose(site):
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.account_login VALUES ('drover_account_mate', 'mate')")
-        saved = put_fleet(site, "south", name="South")
-        assert saved.status == 200 and "psql has ended for mate: with more than one fleet" in saved.body
-        assert "psql has ended" not in put_fleet(site, "south", name="South").body
-        connection.execute("DELETE FROM drover.fleet WHERE fleet = 'south'")
+    query(site.env, "INSERT INTO drover.account_login VALUES ('drover_account_mate', 'mate')")
+    saved = put_fleet(site, "south", name="South")
+    assert saved.status == 200 and "psql has ended for mate: with more than one fleet" in saved.body
+    assert "psql has ended" not in put_fleet(site, "south", name="South").body
+    query(site.env, "DELETE FROM drover.fleet WHERE fleet = 'south'")
 
 
 def test_roles_are_given_and_taken_in_the_page(site):
@@ -185,11 +184,10 @@ def test_the_pages_in_a_browser(site, page, screenshots, path):
 
 def test_buttons_stand_apart_on_a_phone(site, page):
     """Confirm and End of a dealer stuck together."""
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('apart', 'Apart') ON CONFLICT DO NOTHING")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('apart', 'machine', 'mtg-apart') ON CONFLICT DO NOTHING")
-        connection.execute("INSERT INTO drover.fleet_member VALUES ('apart', 'miller') ON CONFLICT DO NOTHING")
-        connection.execute("INSERT INTO drover.dealership (vehicle, dealer) VALUES ('mtg-apart', 'deal')")
+    query(site.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('apart', 'Apart') ON CONFLICT DO NOTHING")
+    query(site.env, "INSERT INTO drover.fleet_vehicle VALUES ('apart', 'machine', 'mtg-apart') ON CONFLICT DO NOTHING")
+    query(site.env, "INSERT INTO drover.fleet_member VALUES ('apart', 'miller') ON CONFLICT DO NOTHING")
+    query(site.env, "INSERT INTO drover.dealership (vehicle, dealer) VALUES ('mtg-apart', 'deal')")
     page.set_viewport_size({"width": 390, "height": 844})
     lend_cookie(site.people["miller"], page, site.address)
     page.goto(site.address + "dealers")

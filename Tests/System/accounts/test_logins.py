@@ -93,16 +93,14 @@ def test_an_account_takes_a_thousand_ids_on_pages_and_by_uploads(fresh):
     with as_page(fresh, "sid") as page:
         assert page.execute(add, ["free-1", "one"]).fetchone() == ("taken",)
         assert page.execute(add, ["free-2", "two"]).fetchone() == ("too many",)
-    with connect(fresh) as owner:
-        refused = "SELECT drover.refused_writes('sid', 'reading', 'car', %s, ARRAY[now()], ARRAY[now()])"
-        assert owner.execute(refused, [["free-3"]]).fetchall() == [("free-3",)]
-        # Readings came of some: they are vehicles, not ids that are kept from others.
-        owner.execute("DELETE FROM drover.first_writer WHERE vehicle = 'app-1'")
-        assert owner.execute(refused, [["free-3"]]).fetchall() == []
+    refused = "SELECT drover.refused_writes('sid', 'reading', 'car', %s, ARRAY[now()], ARRAY[now()])"
+    assert query(fresh, refused, ["free-3"]) == [("free-3",)]
+    # Readings came of some: they are vehicles, not ids that are kept from others.
+    query(fresh, "DELETE FROM drover.first_writer WHERE vehicle = 'app-1'")
+    assert query(fresh, refused, ["free-3"]) == []
 
 
 def test_turns_are_shared_by_few(fresh):
-    with connect(fresh) as owner:
-        slots = owner.execute("SELECT DISTINCT drover.turn_slot('drover.alert_event a-' || n) FROM generate_series(1, 20000) n").fetchall()
-        assert len(slots) == 1024
-        owner.execute("SELECT drover.take_turns((SELECT array_agg('drover.report_schedule a-' || n) FROM generate_series(1, 20000) n))")
+    slots = query(fresh, "SELECT DISTINCT drover.turn_slot('drover.alert_event a-' || n) FROM generate_series(1, 20000) n")
+    assert len(slots) == 1024
+    query(fresh, "SELECT drover.take_turns((SELECT array_agg('drover.report_schedule a-' || n) FROM generate_series(1, 20000) n))")

@@ -388,10 +388,9 @@ def test_nobody_says_by_a_notification_that_something_is_decided(desk, campus, s
 
 def test_what_is_decided_is_heard_of_where_notifications_are_lost(desk, campus):
     """As when the queue of them is full."""
-    with connect(desk.env) as owner:
-        owner.execute("ALTER TABLE drover.partition_progress DISABLE TRIGGER dispatch_progress_tell")
-        assert desk.app(campus, "office", "dispatcher").put("surge", {"surge": 1.25}).status == 200
-        owner.execute("ALTER TABLE drover.partition_progress ENABLE TRIGGER dispatch_progress_tell")
+    query(desk.env, "ALTER TABLE drover.partition_progress DISABLE TRIGGER dispatch_progress_tell")
+    assert desk.app(campus, "office", "dispatcher").put("surge", {"surge": 1.25}).status == 200
+    query(desk.env, "ALTER TABLE drover.partition_progress ENABLE TRIGGER dispatch_progress_tell")
 
 
 def test_killed_between_push_and_answer_and_asked_again_it_is_the_same_ride(desk, campus, stopped_worker):

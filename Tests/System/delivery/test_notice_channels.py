@@ -70,9 +70,8 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         answers = [(503, "later", {}), (302, "", {"Location": "https://127.0.0.1:1/"}), (429, "", {"Retry-After": "1"})]
         hook.trick = lambda request: answers.pop(0) if answers else (204, "", {})
         before = int(time.time())
-        with connect(env) as connection:
-            rules = "drover-rules 2\nmachine\tm-1\nrule\tCoolant Temperature\tabove\t\u00b0C\tint\tfarmer\t105000\t\t0" + "\t" * 7
-            connection.execute("INSERT INTO drover.rule_set VALUES (0, '1990-01-01T00:00:00Z', 'v', %s, -1) ON CONFLICT DO NOTHING", [rules])
+        rules = "drover-rules 2\nmachine\tm-1\nrule\tCoolant Temperature\tabove\t\u00b0C\tint\tfarmer\t105000\t\t0" + "\t" * 7
+        query(env, "INSERT INTO drover.rule_set VALUES (0, '1990-01-01T00:00:00Z', 'v', %s, -1) ON CONFLICT DO NOTHING", rules)
         relay = home.farm.notify(*allowed, "--set", f"notices.ca_file={certificate[0]}")
         alert = home.farm.alert()
         last = "SELECT {} FROM drover.notice_message WHERE account = 'miller' AND channel = 'webhook' ORDER BY made_at DESC LIMIT 1"

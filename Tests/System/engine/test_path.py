@@ -59,15 +59,12 @@ ADDITIVE = "readings disputed_readings speed_readings integrated_ms distance_mm 
 
 def test_a_trip_and_a_day_are_the_sums_of_their_minutes(filled):
     sums = ", ".join(f"sum({name}) AS {name}" for name in ADDITIVE)
-    with connect(filled) as connection:
-        names = ", ".join(ADDITIVE)
-        by_trip = connection.execute(
-            f"SELECT vehicle, trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2").fetchall()
-        assert by_trip == connection.execute(f"SELECT vehicle, start_at, {names} FROM drover.trip ORDER BY 1, 2").fetchall()
-        by_day = connection.execute(
-            f"SELECT vehicle, date_trunc('day', minute_at, 'UTC'), {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2").fetchall()
-        assert by_day == connection.execute(f"SELECT vehicle, day_at, {names} FROM drover.vehicle_day ORDER BY 1, 2").fetchall()
-        assert len(by_trip) >= 9
+    names = ", ".join(ADDITIVE)
+    by_trip = query(filled, f"SELECT vehicle, trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2")
+    assert by_trip == query(filled, f"SELECT vehicle, start_at, {names} FROM drover.trip ORDER BY 1, 2")
+    by_day = query(filled, f"SELECT vehicle, date_trunc('day', minute_at, 'UTC'), {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2")
+    assert by_day == query(filled, f"SELECT vehicle, day_at, {names} FROM drover.vehicle_day ORDER BY 1, 2")
+    assert len(by_trip) >= 9
 
 
 def with_silence(folder):

@@ -46,16 +46,12 @@ def trips(env):
 
 def checked(env):
     """A trip is the sum of its stretches; each stretch holds readings of its own trip only."""
-    with connect(env) as connection:
-        sums = "sum(readings), sum(distance_mm), sum(integrated_ms), sum(burnt_air_mg), sum(air_ms)"
-        by_stretch = connection.execute(
-            f"SELECT trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1 ORDER BY 1").fetchall()
-        by_trip = connection.execute(
-            f"SELECT start_at, {sums} FROM drover.trip GROUP BY 1 ORDER BY 1").fetchall()
-        assert by_stretch == by_trip
-        assert connection.execute("SELECT sum(readings) FROM drover.vehicle_day").fetchone()[0] == len(READINGS)
-        keys = {round(at.timestamp() * 1_000) - BASE for at, in connection.execute(
-            "SELECT minute_at FROM drover.vehicle_minute").fetchall()}
+    sums = "sum(readings), sum(distance_mm), sum(integrated_ms), sum(burnt_air_mg), sum(air_ms)"
+    by_stretch = query(env, f"SELECT trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1 ORDER BY 1")
+    by_trip = query(env, f"SELECT start_at, {sums} FROM drover.trip GROUP BY 1 ORDER BY 1")
+    assert by_stretch == by_trip
+    assert query(env, "SELECT sum(readings) FROM drover.vehicle_day")[0][0] == len(READINGS)
+    keys = {round(at.timestamp() * 1_000) - BASE for at, in query(env, "SELECT minute_at FROM drover.vehicle_minute")}
     # The stop at 415 s is the last of its minute: the next stretch begins with a minute.
     assert {key for key in keys if key % 60_000} == {150_000, 430_000, 2_100_001}
     return dump(env)

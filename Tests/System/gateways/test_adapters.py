@@ -128,9 +128,8 @@ def test_a_third_partys_adapter_arrives_with_the_values_that_it_said(world, tmp_
     times = [ts for ts, _ in stored(env)["car"]]
     print(f"{scenario}: {len(times)} readings, {sum(map(len, expected.values()))} values, steps of "
           f"{min(b - a for a, b in zip(times, times[1:]))} to {max(b - a for a, b in zip(times, times[1:]))} ms")
-    with connect(env) as connection:
-        [(pids,)] = connection.execute("SELECT pids FROM drover.car_support WHERE vehicle = 'car'").fetchall()
-        assert "010D" in pids and all(re.fullmatch("01[0-9A-F]{2}", pid) for pid in pids)
+    [(pids,)] = query(env, "SELECT pids FROM drover.car_support WHERE vehicle = 'car'")
+    assert "010D" in pids and all(re.fullmatch("01[0-9A-F]{2}", pid) for pid in pids)
 
 
 def emulate(world, scenario, count, *arguments):  # noqa: F811

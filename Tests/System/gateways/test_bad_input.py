@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from harness import HANG_S, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer, query
+from world import producer, query
 
 NOWHERE = {"DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 connect_timeout=3", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
 
@@ -191,11 +191,10 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, world):  #
     worker.wait_for("records not taken")
     world.finish(env)
     assert worker.stop() == 0
-    with connect(env) as connection:
-        reasons = [row[0] for row in connection.execute("SELECT reason FROM drover.rejected ORDER BY record_offset")]
-        assert [wanted for wanted, reason in zip(rubbish, reasons) if wanted not in reason] == [], reasons
-        assert len(reasons) == len(rubbish)
-        assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(2,)]
+    reasons = [row[0] for row in query(env, "SELECT reason FROM drover.rejected ORDER BY record_offset")]
+    assert [wanted for wanted, reason in zip(rubbish, reasons) if wanted not in reason] == [], reasons
+    assert len(reasons) == len(rubbish)
+    assert query(env, "SELECT readings FROM drover.trip") == [(2,)]
 
 
 @pytest.mark.long(reason="test_torture.py ends sessions under a worker, too")

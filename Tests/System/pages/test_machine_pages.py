@@ -504,12 +504,11 @@ def test_one_who_keeps_machines_leaves_room_for_rules_of_others(farm):
 
 def test_who_may_not_change_a_vehicle_finds_no_link_to_do_so(farm):
     """Who drove a car first, and what other roles see of a machine, was led to a page that is not there."""
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('pool', 'Pool')")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('pool', 'car', 'pool-car')")
-        connection.execute("INSERT INTO drover.vehicle VALUES ('car', 'pool-car', NULL, 0, now())")
-        connection.execute("INSERT INTO drover.fleet_member VALUES ('pool', 'joe'), ('pool', 'boss')")
-        connection.execute("INSERT INTO drover.assignment VALUES ('pool-car', '2026-01-01T00:00:00Z', 'joe', 'e', 'x')")
+    query(farm.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('pool', 'Pool')")
+    query(farm.env, "INSERT INTO drover.fleet_vehicle VALUES ('pool', 'car', 'pool-car')")
+    query(farm.env, "INSERT INTO drover.vehicle VALUES ('car', 'pool-car', NULL, 0, now())")
+    query(farm.env, "INSERT INTO drover.fleet_member VALUES ('pool', 'joe'), ('pool', 'boss')")
+    query(farm.env, "INSERT INTO drover.assignment VALUES ('pool-car', '2026-01-01T00:00:00Z', 'joe', 'e', 'x')")
     joe, boss = farm.visitor("joe"), farm.visitor("boss")
     for who, status in ((joe, 404), (boss, 200)):
         page = who.get("/vehicles/pool-car?kind=car")
