@@ -2,9 +2,8 @@
 import re
 import socket
 
-import psycopg
 import pytest
-from harness import HANG_S, until
+from harness import HANG_S
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from world import producer, query
 
@@ -195,27 +194,3 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, world):  #
     assert [wanted for wanted, reason in zip(rubbish, reasons) if wanted not in reason] == [], reasons
     assert len(reasons) == len(rubbish)
     assert query(env, "SELECT readings FROM drover.trip") == [(2,)]
-
-
-@pytest.mark.long(reason="test_torture.py ends sessions under a worker, too")
-def test_postgres_that_goes_away_is_waited_for(drover, world):  # noqa: F811
-    """The worker's session is ended under it, again and again: the rows are the same."""
-    env = world.database()
-    assert drover.run("check", env=env).code == 0
-    worker = world.assigned(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
-    pushing = producer(world.brokers)
-    for second in range(3_000):
-        value = '{"schema":1,"kind":"reading","id":"a-%d","vehicle":"car-1","ts":%d,"speed_kmh":36}' % (second, 1_790_000_000_000 + second * 1000)
-        pushing.produce("drover.cars", key=b"car-1", value=value.encode())
-    assert pushing.flush(HANG_S) == 0
-    with psycopg.connect(world.superuser, autocommit=True) as superuser:
-        name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
-
-        def are_ended():
-            """A lane that has not connected yet loses nothing: until one says that it did, and twice more."""
-            superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE 'drover%%'", (name,))
-            return worker.output().count("start again from the stored offsets") >= 3
-        until(are_ended, worker)
-    world.finish(env)
-    assert worker.stop() == 0
-    assert query(env, "SELECT readings, distance_mm FROM drover.trip") == [(3_000, 29_990_000)]
