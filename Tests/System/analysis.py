@@ -1,6 +1,7 @@
 """Worlds that many tests begin with, filled once a run and then copied (servers.py). `recorded`: the recordings that ship with Drover,
 through the broker and a worker. `analysed`: beside them what people, campuses, tours and a weather service would have said, the same in
 every run, for analysts. `walked`: the walks of A Rocha Kenya. What is in their database is in `.filled`."""
+import csv
 import json
 import random
 import re
@@ -39,6 +40,13 @@ def world(program, fixtures):
 @pytest.fixture(scope="module")
 def filled(world):
     return world.filled
+
+
+@pytest.fixture(scope="module")
+def files(shared):
+    """Events, occurrences and taxa of the walks, as their source has them."""
+    folder = shared / "data" / "sightings-arocha-butterflies"
+    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv", "taxa.csv")]
 
 
 def record(world, fixtures):

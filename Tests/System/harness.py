@@ -219,6 +219,11 @@ class Running:
         with self.changed:
             return "".join(self.lines)
 
+    @property
+    def page_port(self):
+        """Of `drover serve`, when its pages answer."""
+        return int(self.wait_for(r"the page is at https?://127\.0\.0\.1:(\d+)/").group(1))
+
     def tail(self, lines=40):
         with self.changed:
             return self.lines[-lines:]

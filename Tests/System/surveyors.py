@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import psycopg
 from certificates import self_signed
-from test_uploads import ADDRESS, JSON, Phone, give_token
+from test_uploads import JSON, Phone, give_token
 from world import Asked, as_served, messages
 
 SITES = itertools.count(1)
@@ -33,7 +33,7 @@ class SurveyDesk(Asked):
         self.server = self.drover.start(
             "serve", "--port", port, "--set", f"web.certificate={self.certificate}", "--set", f"web.certificate_key={self.key}",
             "--set", f"surveys.node_map_file={self.map}", *more, env=self.env)
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.port = self.server.page_port
 
     def token(self, *scopes, account="wanjiru"):
         return give_token(self.env, account, *(scopes or ["survey"]))

@@ -69,10 +69,10 @@ def test_roles_are_given_and_taken_in_the_page(site):
 
 def test_an_account_without_a_mail_address_is_not_called_erased(site):
     """`drover up` makes its first administrator so."""
-    assert site.world.drover.run("account", "add", "new-one", "--role", "farmer", env=site.env).code == 0
+    site.world.drover.done("account", "add", "new-one", "--role", "farmer", env=site.env)
     page = site.people["root"].get("/administration").body
     assert "new-one: no mail address yet. farmer (not confirmed)" in page
-    assert site.world.drover.run("account", "erase", "new-one", env=site.env).code == 0
+    site.world.drover.done("account", "erase", "new-one", env=site.env)
     assert "new-one: erased. No roles (disabled)" in site.people["root"].get("/administration").body
 
 

@@ -163,7 +163,7 @@ def test_a_discarded_trip_is_not_counted_and_tags_and_drivers_stand_in_the_repor
     push(filled, night("kept") + night("thrown"))
     at = "2026-10-24T22:00:00Z"
     for words in (["tag", "kept", "before the chip"], ["discard", "thrown"]):
-        assert world.drover.run("trip", *words, "--trip", at, "--by", "anna", env=env).code == 0
+        world.drover.done("trip", *words, "--trip", at, "--by", "anna", env=env)
     push(filled, [{"schema": 1, "kind": "driving", "id": "d-1", "vehicle": "kept", "ts": NIGHT_MS + 3_600_000, "by": "ben", "from_ts": NIGHT_MS}])
     report = trips_of(filled, "kept")
     assert [(trip["tag"], trip["driver"]) for trip in report["trips"]] == [("before the chip", "ben")]
@@ -200,7 +200,7 @@ def test_drives_of_one_route_are_compared_before_and_after_a_change(filled):
 
     for n, day in enumerate((0, 1, 5, 6)):
         at = datetime.fromtimestamp((NIGHT_MS + day * 86_400_000 + 60_000) / 1000, UTC).isoformat()
-        assert world.drover.run("trip", "tag", "chip", "commute", "--trip", at, "--by", "anna", env=env).code == 0
+        world.drover.done("trip", "tag", "chip", "commute", "--trip", at, "--by", "anna", env=env)
     run = world.drover.run("report", "compare", "--vehicle", "chip", "--tag", "commute", "--change", change, env=env)
     assert run.code == 0 and "2 drives before" in run.out and "2 from then on" in run.out, run.out + run.err
     world.drover.fails("report", "compare", "--vehicle", "kept", "--trip", "2026-10-24T22:00:00Z", "--change", change, env=env, says=["has no positions", "--tag"])

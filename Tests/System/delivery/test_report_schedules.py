@@ -356,14 +356,14 @@ def test_what_was_missed_while_it_was_off_stays_missed(desk):
     # Half a day from now: none falls due meanwhile.
     far = datetime.now(UTC) + timedelta(hours=12)
     schedule = desk.add("trips", "manager", "--cron", f"{far.minute} {far.hour} * * *", "--since", (datetime.now(UTC) - timedelta(days=5)).strftime("%Y-%m-%dT%H:%M:%SZ"))
-    assert desk.world.drover.run("schedule", "off", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "off", schedule, env=desk.env)
     desk.notify()
-    assert desk.world.drover.run("schedule", "on", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "on", schedule, env=desk.env)
     until(lambda: desk.is_settled(schedule))
     assert desk.runs(schedule) == []
-    assert desk.world.drover.run("schedule", "run", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "run", schedule, env=desk.env)
     until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"])
-    assert desk.world.drover.run("schedule", "remove", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "remove", schedule, env=desk.env)
     assert desk.run("SELECT 1 FROM drover.report_schedule WHERE schedule_id = %s", schedule) == []
 
 

@@ -278,7 +278,7 @@ def test_a_worker_waits_for_a_broker_that_is_not_believed_and_goes_on_by_itself(
     gate.open(certificates["broker"])
     env = world.database() | tls(gate.port, roots)
     what = ["import", "cars", drive(fixtures), "--vehicle", "tls-car"]
-    assert world.drover.run(*what, env=env).code == 0
+    world.drover.done(*what, env=env)
     worker = world.worker(env, "patient")
     world.work_off(env)
     gate.open(certificates["run out"])
@@ -298,7 +298,7 @@ def test_nothing_is_asked_for_without_a_pause_where_nothing_comes(world, gate, f
     gate.open()
     env = world.database() | {"DROVER_KAFKA_BROKERS": f"127.0.0.1:{gate.port}"}
     worker = world.worker(env, "idle", **{"ticks.roles": ""})
-    assert world.drover.run("import", "cars", drive(fixtures), "--vehicle", "tls-car", env=env).code == 0
+    world.drover.done("import", "cars", drive(fixtures), "--vehicle", "tls-car", env=env)
     world.work_off(env)
     before, began = gate.fetches, time.monotonic()
     # It goes on asking all the same. A hundred a second at most, however fast the machine is; without a pause there are thousands.

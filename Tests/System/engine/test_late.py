@@ -56,7 +56,7 @@ def taken(world, env):
 def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
     env = world.database()
     log = Log(world)
-    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
     worker = world.worker(env, "one", **{"ticks.roles": "notify"})
     # Hot all along: each moves the alert's opening, and with it the state of all that follow.
     for index in range(COUNT):
@@ -91,7 +91,7 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     """More machines than are noted in one commit, and a worker that is killed between two."""
     env = world.database()
     log = Log(world)
-    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
     worker = world.worker(env, "one", **{"ticks.roles": "notify"})
     for index in range(5_000):
         log.read(f"m-{index:04}", log.now, 120)
@@ -104,7 +104,7 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
 
     # Of tractors it says nothing: from now on, and then from when the readings are on.
     shutil.copy(ROOT / "Deploy" / "thresholds" / "S690 Combine-thresholds.xml", tmp_path)
-    assert world.drover.run("rules", "publish", tmp_path, env=env).code == 0
+    world.drover.done("rules", "publish", tmp_path, env=env)
     taken(world, env)
     log.tick()
     log.flush()

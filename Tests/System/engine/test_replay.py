@@ -56,7 +56,7 @@ def test_a_replay_equals_the_live_tables_while_the_worker_goes_on(world, filled)
 
 
 def test_records_that_come_while_it_is_compared_are_no_difference(world, filled):
-    assert world.drover.run("replay", "--into", "beside", env=filled).code == 0
+    world.drover.done("replay", "--into", "beside", env=filled)
     is_over = threading.Event()
     sending = threading.Thread(target=stream, args=(world.brokers, is_over))
     sending.start()
@@ -77,7 +77,7 @@ def test_records_that_come_while_it_is_compared_are_no_difference(world, filled)
 
 
 def test_what_is_not_compared_is_named_with_its_reason(world, filled):
-    assert world.drover.run("replay", "--into", "said", env=filled).code == 0
+    world.drover.done("replay", "--into", "said", env=filled)
     run = world.drover.done("verify", "said", env=filled)
     _, partly, wholly = run.out.split("Not compared")
     assert "trip: revision, revised_at: late readings" in partly and "outbox: what a relay has taken" in partly
@@ -90,14 +90,14 @@ def test_what_is_not_compared_is_named_with_its_reason(world, filled):
 def test_a_replay_tells_nobody(world, filled):
     with connect(filled) as connection:
         told = connection.execute("SELECT count(*) FROM drover.outbox").fetchone()
-        assert world.drover.run("replay", "--into", "silent", env=filled).code == 0
+        world.drover.done("replay", "--into", "silent", env=filled)
         assert connection.execute("SELECT count(*) FROM drover.outbox").fetchone() == told
         # It keeps for itself what it would tell.
         assert connection.execute("SELECT count(*) FROM silent.outbox").fetchone() >= told
 
 
 def test_the_first_difference_is_shown(world, filled):
-    assert world.drover.run("replay", "--into", "changed", env=filled).code == 0
+    world.drover.done("replay", "--into", "changed", env=filled)
     with connect(filled) as connection:
         car, start, distance = connection.execute("SELECT vehicle, start_at, distance_mm FROM changed.trip ORDER BY vehicle, start_at LIMIT 1").fetchone()
         connection.execute("UPDATE changed.trip SET distance_mm = distance_mm + 1 WHERE (vehicle, start_at) = (%s, %s)", [car, start])
@@ -116,7 +116,7 @@ def test_the_first_difference_is_shown(world, filled):
 
 
 def test_a_replay_that_an_earlier_version_began_is_refused(world, filled):
-    assert world.drover.run("replay", "--into", "old", env=filled).code == 0
+    world.drover.done("replay", "--into", "old", env=filled)
     query(filled, "DROP TABLE old.outbox")
     for command in (("verify", "old"), ("replay", "--into", "old")):
         run = world.drover.run(*command, env=filled)
@@ -132,7 +132,7 @@ def test_the_rights_of_a_worker_suffice(world, filled):
         database = connection.info.dbname
     conninfo = psycopg.conninfo.make_conninfo(filled["DROVER_POSTGRES_URL"], user=login, dbname=database)
     env = {**filled, "DROVER_POSTGRES_URL": conninfo, "DROVER_POSTGRES_OWNER_URL": filled["DROVER_POSTGRES_URL"]}
-    assert world.drover.run("replay", "--into", "by_login", env=env).code == 0
+    world.drover.done("replay", "--into", "by_login", env=env)
     run, tables = verify(world, env, "by_login")
     assert run.code == 0 and tables["outbox"]["rows"] >= 12, run.err
 

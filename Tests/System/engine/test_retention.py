@@ -351,7 +351,7 @@ def test_old_trips_are_still_shown_with_their_figures(plain):
     run = world.drover.run("trip", "export", vehicle, "--trip", start.strftime("%Y-%m-%dT%H:%M:%SZ"), "--format", "csv", env=env)
     assert run.code == 0 and len(run.out.splitlines()) == 1, run.err
     server = world.drover.start("serve", "--port", "0", env=as_served(env))
-    visitor = Visitor(int(server.wait_for(r"at http://127\.0\.0\.1:(\d+)/").group(1)))
+    visitor = Visitor(server.page_port)
     run = world.drover.run("account", "add", "root", "--mail", "root@example.org", "--role", "administrator", env=env)
     path = urllib.parse.urlsplit(run.out.strip())
     assert visitor.post("/password", link=token(f"{path.path}?{path.query}"), password=PASSWORD, again=PASSWORD).status == 200

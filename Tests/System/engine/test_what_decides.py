@@ -108,7 +108,7 @@ def test_partitions_that_are_added_to_a_live_topic_are_not_read(world, env, admi
     # Made again as it was, and all of it handed in again.
     make_anew(admin, "drover.cars", 2)
     push(env, [reading for car in cars for reading in drive(car, range(15, 20))])
-    assert world.drover.run("offsets", "reset", env=env).code == 0
+    world.drover.done("offsets", "reset", env=env)
     push(env, [reading for car in cars for reading in drive(car, range(10, 15))])
     worker, _ = start(world, env)
     world.tick(env["DROVER_KAFKA_BROKERS"])

@@ -149,13 +149,13 @@ def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp
     simulator = Simulator("car", "import elm.obd_message as o; o.DTC_STORED[:]=['0143','0420']; o.DTC_PENDING[:]=['0171']")
     worker = world.worker(env, "one")
     try:
-        assert world.drover.run("account", "add", "anna", "--mail", "anna@example.org", "--role", "driver", env=env).code == 0
+        world.drover.done("account", "add", "anna", "--mail", "anna@example.org", "--role", "driver", env=env)
         world.drover.done(
             "vehicle", "register", "golf", "--kind", "car", "--address", f"localhost:{simulator.port}", "--name", "Anna's Golf", "--make", "VW",
             "--model", "Golf", "--year", "2014", "--fuel", "gasoline", "--tank", "50", "--displacement", "1395", "--efficiency", "82.5",
             "--vin", "wvwzzz1kz7w386752", "--account", "anna", "--by", "Anna", env=env)
         # What is not typed stays.
-        assert world.drover.run("vehicle", "register", "golf", "--kind", "car", "--tags", "family", "--by", "Anna", env=env).code == 0
+        world.drover.done("vehicle", "register", "golf", "--kind", "car", "--tags", "family", "--by", "Anna", env=env)
         assert query(env, """SELECT kind, name, make, model, year, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, vin, account, tags, host
                FROM drover.registration""") == [
             ("car", "Anna's Golf", "VW", "Golf", 2014, "gasoline", 50.0, 1395, 82.5, "WVWZZZ1KZ7W386752", "anna", ["family"], "localhost")]

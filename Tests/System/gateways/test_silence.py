@@ -156,7 +156,7 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
     month = Month(seed, each)
     env, sender = world.database(), producer(world.brokers)
     accept_stamps(env["DROVER_POSTGRES_URL"], ["drover.machines"], partitions)
-    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
     # No ticks of the present: the partitions' clocks are those of the month.
     settings = {"ticks.roles": "notify"}
     worker = world.worker(env, "one", **settings)

@@ -156,19 +156,19 @@ def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path
     env = world.database()
     files = recordings(fixtures)
     for path, car in files[:2]:
-        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
     worker = world.worker(env, "before")
     world.work_off(env)
-    assert world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env).code == 0
+    world.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
     *rest, last = files[2:]
     for path, car in rest:
-        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
     # In the middle of it.
     backup = subprocess.run([ROOT / "Deploy" / "backup", env["DROVER_POSTGRES_URL"], tmp_path], capture_output=True, text=True, env=with_binaries())
     assert backup.returncode == 0, backup.stderr
     file = backup.stdout.strip()
     # However fast the worker is, this comes behind the backup.
-    assert world.drover.run("import", "cars", last[0], "--vehicle", last[1], env=env).code == 0
+    world.drover.done("import", "cars", last[0], "--vehicle", last[1], env=env)
     world.work_off(env)
     worker.stop()
     expected = dump(env)
@@ -180,7 +180,7 @@ def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path
     assert (run.returncode, run.stdout) == (0, f"restored as restored_{name}\n"), run.stderr
     again = {**env, "DROVER_POSTGRES_URL": env["DROVER_POSTGRES_URL"].replace(name, "restored_" + name)}
     behind = query(again, "SELECT sum(next_offset) FROM drover.partition_progress")[0][0]
-    assert world.drover.run("migrate", env=again).code == 0
+    world.drover.done("migrate", env=again)
     # The same member as before: this broker expires nobody.
     worker = world.worker(again, "before")
     world.work_off(again)

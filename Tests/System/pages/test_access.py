@@ -54,7 +54,7 @@ class Desk:
         self.server = world.drover.start("serve", "--port", "0", "--set", "oidc.issuer=https://127.0.0.1:1", "--set", "oidc.client_id=x", "--set",
                                          "web.public_url=http://127.0.0.1:1", "--set", f"people.code_key_file={key}",
                                          env={**as_served(self.env), "DROVER_POSTGRES_SURVEY_URL": self.env["DROVER_POSTGRES_URL"]})
-        self.port = int(self.server.wait_for(r"at http://127\.0\.0\.1:(\d+)/").group(1))
+        self.port = self.server.page_port
 
     def token(self, sql, *values):
         text = "drover_" + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()

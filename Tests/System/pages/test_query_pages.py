@@ -15,7 +15,6 @@ from people import Visitor, add_account, enter, follow, logged_in
 from playwright.sync_api import expect
 from world import as_served, connect, query
 
-ADDRESS = r"at http://127\.0\.0\.1:(\d+)/"
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +33,7 @@ class Desk:
 
     def serve(self, *settings):
         server = self.world.drover.start("serve", "--port", "0", *settings, env=as_served(self.env))
-        return server, int(server.wait_for(ADDRESS).group(1))
+        return server, server.page_port
 
     def person(self, account):
         add_account(self.env, account, *ROLES[account])

@@ -164,7 +164,7 @@ def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):
                 assert seen(connection) == {}
             finally:
                 owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
-        assert drover.run("account", "no-psql", "miller", env=filled).code == 0
+        drover.done("account", "no-psql", "miller", env=filled)
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT FROM drover.trip")
     with pytest.raises(psycopg.OperationalError):

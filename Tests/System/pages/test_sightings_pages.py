@@ -9,10 +9,10 @@ from datetime import date
 
 import psycopg
 import pytest
+from analysis import files  # noqa: F401 (a fixture)
 from harness import HANG_S, ROOT, looked_at, until
 from people import add_account, enter, follow, logged_in
 from playwright.sync_api import expect
-from test_tours import ADDRESS
 from world import Asked, as_served, query
 
 # All of it asks about recordings that are for tests only.
@@ -41,7 +41,7 @@ class Desk(Asked):
         self.worker = world.worker(self.env, "sightings-pages")
         self.query("GRANT drover_survey, drover_researcher TO drover_web")
         self.server = world.drover.start("serve", "--port", "0", env=as_served(self.env))
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.port = self.server.page_port
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account, role) for account, role in PEOPLE.items()}
         world.work_off(self.env)
@@ -81,15 +81,9 @@ def desk(world, shared, tmp_path_factory):
     return Desk(world, tmp_path_factory.mktemp("sightings"), shared)
 
 
-@pytest.fixture(scope="module")
-def files(shared):
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv")]
-
-
 def counted(files, names):
     """Sightings of these names in the files, with their day: `(day, individuals)`."""
-    events, occurrences = files
+    events, occurrences, _ = files
     days = {row["eventID"]: date.fromisoformat(row["eventDate"]) for row in events}
     return [(days[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] in names]
 

@@ -14,7 +14,7 @@ from harness import HANG_S, is_long, looked_at
 from people import Visitor, add_account, lend_cookie, logged_in
 from playwright.sync_api import expect
 from test_assets import tiles
-from test_tours import ADDRESS, cut_download
+from test_tours import cut_download
 from world import Asked, as_served
 
 GPX = """<?xml version="1.0"?><gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><name>Anna's walk</name><trkseg>
@@ -30,7 +30,7 @@ class Panel(Asked):
     def __init__(self, world, *settings):
         self.world, self.env = world, world.database()
         self.server = world.drover.start("serve", "--port", "0", *settings, env=as_served(self.env))
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.port = self.server.page_port
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account, role) for account, role in [("rosa", "ranger"), ("rudi", "ranger"), ("miller", "farmer")]}
 

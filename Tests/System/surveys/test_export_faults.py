@@ -11,10 +11,9 @@ import ssl
 import subprocess
 
 import pytest
-from certificates import self_signed
 from harness import HANG_S, until
-from test_sightings_export import as_login, export, rows, watamu, world  # noqa: F401  (fixtures)
-from test_uploads import ADDRESS, Phone, give_token
+from test_sightings_export import as_login, export, rows, served_to_programs, watamu, world  # noqa: F401  (fixtures)
+from test_uploads import Phone, give_token
 from world import connect, query
 
 # What spreadsheets take for a formula, in the ways OWASP's page on CSV injection lists.
@@ -126,11 +125,7 @@ def test_of_two_reviewers_at_once_one_is_told_to_begin_anew(world, watamu, tmp_p
 
 @pytest.mark.needs_shared
 def test_who_stops_reading_is_given_up_and_bad_filters_are_refused(world, watamu, drover, tmp_path):  # noqa: F811
-    certificate, key = self_signed(tmp_path, "first")
-    with connect(watamu) as connection:
-        connection.execute("GRANT drover_reader, drover_api TO drover_web")
-    server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
-    port = int(server.wait_for(ADDRESS).group(1))
+    server, port, certificate = served_to_programs(watamu, drover, tmp_path)
     phone = Phone(port, certificate, give_token(watamu, "museum", "export"))
     for query in ["species=%00", "species=%FF%FE", "site=%00", "behaviour=a%00b", "rows=x", "format=dwca&rows=surveys", "rows=surveys&after=2020-05-01/a/b/1"]:
         answer = phone.get("/v1/sightings/export?" + query)

@@ -13,11 +13,11 @@ from datetime import datetime, timezone
 
 import psycopg
 import pytest
-from analysis import walked
+from analysis import files, walked  # noqa: F401 (a fixture)
 from certificates import self_signed
 from dwca.read import DwCAReader
 from harness import ROOT
-from test_uploads import ADDRESS, Phone, give_token
+from test_uploads import Phone, give_token
 from world import connect, query, url_of
 
 TERMS = "http://rs.tdwg.org/dwc/terms/"
@@ -33,12 +33,6 @@ def world(program, shared):
     """With the walks of A Rocha Kenya."""
     with walked(program, shared) as world:
         yield world
-
-
-@pytest.fixture(scope="module")
-def files(shared):
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv")]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +63,7 @@ def rows(text):
 
 @pytest.mark.needs_shared
 def test_an_archive_is_read_by_another_reader_with_the_same_counts_and_positions(world, watamu, files, tmp_path):
-    events, occurrences = files
+    events, occurrences, _ = files
     path = tmp_path / "watamu.zip"
     export(world, watamu, "--format", "dwca", "--out", path, "--title", "Watamu <1> & more", "--creator", "A Rocha Kenya", "--rights", "CC0 1.0")
     assert not list(tmp_path.glob("*.part*"))
@@ -110,7 +104,7 @@ def test_an_archive_is_read_by_another_reader_with_the_same_counts_and_positions
 
 @pytest.mark.needs_shared
 def test_tables_and_features_say_the_same_as_the_source(world, watamu, files):
-    events, occurrences = files
+    events, occurrences, _ = files
     table = rows(export(world, watamu))
     assert len(table) == len(occurrences) == len({row["occurrence"] for row in table})
     assert Counter((r["survey"], r["species"], r["individuals"]) for r in table) == Counter(
@@ -131,7 +125,7 @@ def test_tables_and_features_say_the_same_as_the_source(world, watamu, files):
 
 @pytest.mark.needs_shared
 def test_queries_choose_what_the_source_says(world, watamu, files):
-    events, occurrences = files
+    events, occurrences, _ = files
     day = {row["eventID"]: row["eventDate"] for row in events}
     species = "Papilio demodocus"
     chosen = rows(export(world, watamu, "--species", species, "--from", "2020-06-01", "--to", "2020-09-01"))
@@ -245,13 +239,17 @@ def test_an_export_that_is_killed_goes_on_where_it_was(world, watamu, tmp_path):
     assert path.read_text() == whole and not list(tmp_path.glob("*.part*"))
 
 
+def served_to_programs(watamu, drover, folder):
+    """A server of the export for programs, its port and its certificate."""
+    certificate, key = self_signed(folder, "first")
+    query(watamu, "GRANT drover_reader, drover_api TO drover_web")
+    server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
+    return server, server.page_port, certificate
+
+
 @pytest.mark.needs_shared
 def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu, drover, tmp_path):
-    certificate, key = self_signed(tmp_path, "first")
-    with connect(watamu) as connection:
-        connection.execute("GRANT drover_reader, drover_api TO drover_web")
-    server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
-    port = int(server.wait_for(ADDRESS).group(1))
+    _, port, certificate = served_to_programs(watamu, drover, tmp_path)
 
     def token(*scopes):
         return Phone(port, certificate, give_token(watamu, "museum", *scopes))
@@ -273,7 +271,7 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
 
 @pytest.mark.needs_shared
 def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, watamu, files):
-    events, occurrences = files
+    events, occurrences, _ = files
     day = {row["eventID"]: datetime.fromisoformat(row["eventDate"]) for row in events}
     species = Counter(row["scientificName"] for row in occurrences).most_common(1)[0][0]
     mine = [(day[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] == species]

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta, timezone
 
 import psycopg
 import pytest
-from analysis import walked
+from analysis import files, walked  # noqa: F401 (a fixture)
 from harness import HANG_S, is_long, until
 from world import a_world, connect, dump, producer, query
 
@@ -32,13 +32,6 @@ def coast(program, shared):
 @pytest.fixture
 def watamu(coast):
     return coast.filled
-
-
-@pytest.fixture(scope="module")
-def files(shared):
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    read = lambda name: list(csv.DictReader((folder / name).open(encoding="utf-8")))
-    return read("events.csv"), read("occurrences.csv"), read("taxa.csv")
 
 
 @pytest.mark.needs_shared
@@ -103,7 +96,7 @@ def test_weeks_and_seasons_add_up(watamu, files):
 def test_a_second_import_changes_nothing(coast, watamu, shared):
     before = dump(watamu)
     worker = coast.worker(watamu, "again")
-    assert coast.drover.run("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests", env=watamu).code == 0
+    coast.drover.done("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests", env=watamu)
     coast.work_off(watamu)
     assert worker.stop() == 0
     assert dump(watamu) == before
@@ -173,7 +166,7 @@ class Records:
 @pytest.fixture(scope="module")
 def story(world):
     env = world.database()
-    assert world.drover.run("taxonomy", "load", "Deploy/taxonomy/butterflies-watamu.csv", env=env).code == 0
+    world.drover.done("taxonomy", "load", "Deploy/taxonomy/butterflies-watamu.csv", env=env)
     worker = world.worker(env, "story")
     yield env
     assert worker.stop() == 0

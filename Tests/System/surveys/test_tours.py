@@ -4,7 +4,6 @@ import hashlib
 import http.client
 import json
 import random
-import re
 import socket
 import struct
 import threading
@@ -19,7 +18,6 @@ import pytest
 from harness import HANG_S, is_long
 from world import connect, dump, producer, query, url_of
 
-ADDRESS = re.compile(r"at http://127\.0\.0\.1:(\d+)/")
 PART = 1 << 20
 
 
@@ -34,7 +32,7 @@ class Trailhead:
 
     def serve(self, *more):
         self.server = self.world.drover.start("serve", "--port", 0, *more, env={**self.env, "DROVER_POSTGRES_READER_URL": self.web})
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.port = self.server.page_port
 
     def work(self):
         return self.world.worker(self.env, "tours")

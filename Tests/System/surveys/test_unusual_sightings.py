@@ -79,7 +79,7 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
         columns = known.splitlines()[0].split(",")
         (tmp_path / "taxa.csv").write_text(known.rstrip("\n") + "\n" + "\n".join(
             ",".join({"taxon": f"t{n}", "name": name, "rank": "species"}.get(column, "") for column in columns) for n, name in enumerate(more)) + "\n")
-        assert world.drover.run("taxonomy", "load", tmp_path / "taxa.csv", env=env).code == 0
+        world.drover.done("taxonomy", "load", tmp_path / "taxa.csv", env=env)
         (tmp_path / "walks.jsonl").write_text("\n".join(map(json.dumps, walks)))
         world.drover.done("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=env)
         worker = world.worker(env, "unusual")
@@ -107,7 +107,7 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
         world.drover.done("sightings", "review", tmp_path / "rare.json", "--based-on", 0, "--by", "tests", "--note", "seen by two", env=env)
         (tmp_path / "next.jsonl").write_text(json.dumps({**rare, "survey": "next", "start": "2020-07-03T10:00:00+12:00", "stop": "2020-07-03T11:00:00+12:00"}))
         assert ("west", "rare", "Charaxes candiope") not in shown()
-        assert world.drover.run("import", "sightings", tmp_path / "next.jsonl", "--by", "tests", env=env).code == 0
+        world.drover.done("import", "sightings", tmp_path / "next.jsonl", "--by", "tests", env=env)
         world.work_off(env)
         assert not any(key[1] in ("rare", "next") for key in shown())
         assert worker.stop() == 0
