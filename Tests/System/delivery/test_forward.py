@@ -8,8 +8,8 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 import pytest
 from certificates import self_signed
-from collectors import KEY, Collector
 from harness import is_long, lent, until
+from stand_ins import KEY, Collector
 from stories import database, house, world  # noqa: F401 (fixtures)
 from test_survey_weather import middle
 from world import Asked, query, url_of

@@ -9,7 +9,6 @@ import time
 import urllib.request
 
 import pytest
-from collectors import Collector
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from harness import DIES_WITH_US, HANG_S, free_port, lent, looked_at, until
 from people import PASSWORD, Visitor, enter, logged_in
 from playwright.sync_api import expect
+from stand_ins import Collector
 from test_accounts import Site
 from test_mail import Office
 from test_notices import Farm, body, read
