@@ -1,16 +1,17 @@
 """Worlds that many tests begin with, filled once a run and then copied (servers.py). `recorded`: the recordings that ship with Drover,
 through the broker and a worker. `analysed`: beside them what people, campuses, tours and a weather service would have said, the same in
 every run, for analysts. `walked`: the walks of A Rocha Kenya. What is in their database is in `.filled`."""
+import csv
 import json
 import random
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 
-import psycopg
+import pytest
 from harness import ROOT
 from servers import template
-from world import connect, recordings
+from world import connect, query, recordings
 
 UTC = timezone.utc
 DAY = datetime(2026, 9, 14, tzinfo=UTC)
@@ -30,20 +31,36 @@ def walked(program, shared):
     return template(program, "walks", lambda world: walk(world, shared))
 
 
+@pytest.fixture(scope="module")
+def world(program, fixtures):
+    with analysed(program, fixtures) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def filled(world):
+    return world.filled
+
+
+@pytest.fixture(scope="module")
+def files(shared):
+    """Events, occurrences and taxa of the walks, as their source has them."""
+    folder = shared / "data" / "sightings-arocha-butterflies"
+    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv", "taxa.csv")]
+
+
 def record(world, fixtures):
     env = world.database()
 
     def take(*words):
-        run = world.drover.run("import", *words, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", *words, env=env)
     take("machines", fixtures / "machines" / "readings.jsonl")
     # Each waits a second for the broker, at the side of the others.
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda each: take("cars", each[0], "--vehicle", each[1]), recordings(fixtures)))
     worker = world.worker(env, "recordings")
     world.work_off(env)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     return known(env)
 
@@ -71,8 +88,7 @@ def walk(world, shared):
     env = world.database()
     for words in [("taxonomy", "load", ROOT / "Deploy/taxonomy/butterflies-watamu.csv"),
                   ("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests")]:
-        run = world.drover.run(*words, env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done(*words, env=env)
     assert "905 surveys with 12603 sightings of 1 sites" in run.err, run.err
     worker = world.worker(env, "walks")
     world.work_off(env)
@@ -82,8 +98,7 @@ def walk(world, shared):
 
 def known(env):
     """PostgreSQL knows what is in its tables, as it does where they are older than some seconds."""
-    with connect(env) as connection:
-        connection.execute("ANALYZE")
+    query(env, "ANALYZE")
     return env
 
 
@@ -213,7 +228,7 @@ def tours(connection):
             connection.execute("INSERT INTO drover.tour_day VALUES ('gorge', 'visit', %s, %s, %s)", [waypoint, on, 1 + chance.randrange(20 - 6 * place)])
 
 
-def psql_login(world, env, account):
+def psql_login(env, account):
     """The address of the database for a person of theirs. Made by hand: there are two fleets here, and `drover account psql` makes none."""
     user = f"drover_account_{account}"
     with connect(env) as owner:
@@ -222,10 +237,3 @@ def psql_login(world, env, account):
         owner.execute(f"ALTER ROLE {user} LOGIN PASSWORD 'x'; ALTER ROLE {user} SET default_transaction_read_only = on; GRANT drover_sight TO {user}")
         owner.execute("INSERT INTO drover.account_login VALUES (%s, %s) ON CONFLICT DO NOTHING", [user, account])
     return re.sub(r"user='?\w+'?", f"user='{user}' password='x'", env["DROVER_POSTGRES_URL"])
-
-
-def as_page(env, account):
-    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
-    connection.execute("SET LOCAL ROLE drover_page")
-    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-    return connection

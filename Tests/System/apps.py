@@ -10,7 +10,7 @@ from certificates import Authority, self_signed
 from harness import HANG_S
 from test_dispatch import Campus, Office
 from test_uploads import new_token
-from world import connect
+from world import connect, query, url_of
 
 ADDRESS = re.compile(r"apps are served at https://127\.0\.0\.1:(\d+)/")
 JSON = "application/json"
@@ -98,9 +98,8 @@ class Desk(Office):
 
     def __init__(self, world, folder, *serving):
         super().__init__(world)
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web")
-        self.env["DROVER_POSTGRES_READER_URL"] = re.sub(r"user='?\w+'?", "user=drover_web", self.env["DROVER_POSTGRES_URL"])
+        query(self.env, "GRANT drover_reader, drover_api TO drover_web")
+        self.env["DROVER_POSTGRES_READER_URL"] = url_of(self.env, "drover_web")
         self.authority = Authority(folder, "apps")
         self.certificate, self.key = self_signed(folder, "server")
         self.app_certificate = self.authority.issue("phone")

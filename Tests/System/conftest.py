@@ -9,8 +9,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long, scratch
+from certificates import self_signed
+from harness import HANG_S, ROOT, Drover, Running, Tab, Watch, is_long, lent, scratch
 from servers import new_place
+from services import Services
 from world import a_world
 
 
@@ -109,9 +111,7 @@ def program():
 
 @pytest.fixture
 def drover(program):
-    command = Drover(program)
-    yield command
-    command.close()
+    yield from lent(Drover(program))
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +133,18 @@ def data():
     folder = scratch("drover-system-")
     yield folder / "data"
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """Of a server of the test's, with its key."""
+    return self_signed(tmp_path_factory.mktemp("certificate"), "server")
+
+
+@pytest.fixture
+def stand(tmp_path):
+    """Services of others, in their place."""
+    yield from lent(Services(tmp_path))
 
 
 @pytest.fixture(scope="session")
@@ -161,9 +173,7 @@ def watch():
 
 @pytest.fixture(scope="session")
 def tab(browser):
-    tab = Tab(browser)
-    yield tab
-    tab.close()
+    yield from lent(Tab(browser))
 
 
 @pytest.fixture

@@ -1,13 +1,16 @@
 """What the files for containers and Kubernetes name, looked up in what the project has."""
 import json
 import os
-import re
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
-from harness import ROOT, Run
+import pytest
+from brokers import Noida
+from cluster import Cluster
+from harness import ROOT, Drover, Run, scratch
 
 CONTAINER = ROOT / "Deploy" / "container"
 # Where the image has what the checkout has.
@@ -68,8 +71,7 @@ class Installed:
         with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
             connection.execute("SELECT pg_reload_conf()")
         self.script("postgres-owner", PGHOST=cluster.folder, PGUSER="postgres", DROVER_OWNER_FILE=folder / "postgres-owner")
-        migrated = drover.run("migrate", env={"DROVER_POSTGRES_OWNER_URL_FILE": str(folder / "postgres-owner")})
-        assert migrated.code == 0, migrated.err
+        drover.done("migrate", env={"DROVER_POSTGRES_OWNER_URL_FILE": str(folder / "postgres-owner")})
         self.script("logins", DROVER_SECRETS=folder)
 
     def script(self, name, **environment):
@@ -78,6 +80,23 @@ class Installed:
 
     def secret(self, name):
         return (self.folder / name).read_text().strip()
+
+
+@pytest.fixture(scope="module")
+def installed(program):
+    """With a broker and a folder for what roles keep."""
+    folder = scratch("drover-module-")
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        cluster = Cluster(folder / "postgres")
+        stack.callback(cluster.close)
+        broker = Noida(folder / "broker")
+        stack.callback(broker.stop)
+        drover = Drover(program)
+        stack.callback(drover.close)
+        site = Installed(cluster, folder / "secrets", drover)
+        site.broker, site.place = broker, folder
+        yield site
 
 
 def linter(name):

@@ -48,6 +48,12 @@ def until(what, *show, about=""):
     return found
 
 
+def lent(thing):
+    """What a fixture gives, and closes in the end."""
+    yield thing
+    thing.close()
+
+
 def freeze(role):
     """Stops a process; returns when all of its threads stand still, which a signal alone does not wait for."""
     role.process.send_signal(signal.SIGSTOP)
@@ -126,6 +132,18 @@ class Drover:
             raise AssertionError(f"drover {' '.join(map(str, arguments))}: not done after {seconds} s\n{out}\n{err}")
         return Run(process.returncode, out, err, time.monotonic() - began)
 
+    def done(self, *arguments, **more):
+        """A run that ends well."""
+        run = self.run(*arguments, **more)
+        assert run.code == 0, run.out + run.err
+        return run
+
+    def fails(self, *arguments, says, code=1, **more):
+        """A run that ends badly and says why, in one text or in several."""
+        run = self.run(*arguments, **more)
+        assert run.code == code and all(text in run.err for text in ([says] if isinstance(says, str) else says)), run.out + run.err
+        return run
+
     def start(self, *arguments, env=None):
         """Starts a command that stays up; it is stopped at the end of the test at the latest."""
         running = Running([self.program, *map(str, arguments)], {**os.environ, **(env or {})})
@@ -200,6 +218,11 @@ class Running:
     def output(self):
         with self.changed:
             return "".join(self.lines)
+
+    @property
+    def page_port(self):
+        """Of `drover serve`, when its pages answer."""
+        return int(self.wait_for(r"the page is at https?://127\.0\.0\.1:(\d+)/").group(1))
 
     def tail(self, lines=40):
         with self.changed:

@@ -21,6 +21,7 @@ BEHIND, FRONT = "127.0.0.2", "127.0.0.1"
 FETCH, METADATA, FIND_COORDINATOR, SYNC_GROUP, SASL_HANDSHAKE, API_VERSIONS, SASL_AUTHENTICATE = 1, 3, 10, 14, 17, 18, 36
 UNSUPPORTED_MECHANISM, FAILED = 33, 58
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+MECHANISMS = ("PLAIN", *HASHES)
 
 
 class Refused(Exception):
@@ -45,13 +46,13 @@ class Gate:
     def _do(self, coroutine):
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(HANG_S)
 
-    def open(self, certificate=None, clients=None, users=None, mechanisms=("PLAIN", *HASHES), is_kafka_4=True):
+    def open(self, certificate=None, clients=None, users=None, is_kafka_4=True):
         """`certificate`: paths of ours and its key; none: without TLS. `clients`: a root whose certificates are wanted of clients.
         `users`: passwords by name; none: nobody has to log in. `is_kafka_4`: no longer takes what librdkafka before 2.6.1 makes of SCRAM.
         Connections that are open stay: see `cut`."""
-        self._do(self._open(certificate, clients, users, mechanisms, is_kafka_4))
+        self._do(self._open(certificate, clients, users, is_kafka_4))
 
-    async def _open(self, certificate, clients, users, mechanisms, is_kafka_4):
+    async def _open(self, certificate, clients, users, is_kafka_4):
         await self._close()
         context = None
         if certificate:
@@ -63,7 +64,7 @@ class Gate:
         self.guests = []
 
         async def come(reader, writer):
-            guest = Guest(self, reader, writer, users, mechanisms, is_kafka_4)
+            guest = Guest(self, reader, writer, users, is_kafka_4)
             self.writers.add(writer)
             try:
                 await guest.serve()
@@ -115,8 +116,8 @@ class Gate:
 class Guest:
     """One connection, from its TLS handshake on."""
 
-    def __init__(self, gate, reader, writer, users, mechanisms, is_kafka_4):
-        self.gate, self.reader, self.writer, self.users, self.mechanisms = gate, reader, writer, users, mechanisms
+    def __init__(self, gate, reader, writer, users, is_kafka_4):
+        self.gate, self.reader, self.writer, self.users = gate, reader, writer, users
         self.is_kafka_4, self.is_in, self.user, self.exchange = is_kafka_4, False, None, None
         # API by correlation id, of requests that were passed on.
         self.asked = {}
@@ -167,9 +168,9 @@ class Guest:
         """False: the connection ends."""
         if api == SASL_HANDSHAKE and version <= 1:
             name = body[2:2 + struct.unpack(">h", body[:2])[0]].decode()
-            code = 0 if name in self.mechanisms else UNSUPPORTED_MECHANISM
-            offered = b"".join(string(each) for each in self.mechanisms)
-            await self._answer(correlation, struct.pack(">hi", code, len(self.mechanisms)) + offered)
+            code = 0 if name in MECHANISMS else UNSUPPORTED_MECHANISM
+            offered = b"".join(string(each) for each in MECHANISMS)
+            await self._answer(correlation, struct.pack(">hi", code, len(MECHANISMS)) + offered)
             self.exchange = plain(self.users) if name == "PLAIN" else code == 0 and scram(self.users, name, self.is_kafka_4)
             if self.exchange:
                 next(self.exchange)

@@ -71,8 +71,15 @@ class Visitor:
     def log_in(self, mail="miller@example.org", password=PASSWORD, **more):
         return self.post("/login", mail=mail, password=password, **more)
 
-    def mark(self):
-        return re.search(r'name="form" value="([0-9a-f]{64})"', self.get("/account").body).group(1)
+    def mark(self, path="/account"):
+        """Of the forms of a page."""
+        return re.search(r'name="form" value="([0-9a-f]{64})"', self.get(path).body).group(1)
+
+
+def logged_in(port, who):
+    visitor = Visitor(port)
+    assert visitor.log_in(f"{who}@example.org").status == 303
+    return visitor
 
 
 def first_administrator(running):

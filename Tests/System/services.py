@@ -6,16 +6,14 @@ every request, and can be made to answer badly.
 import gzip
 import json
 import random
-import ssl
 import threading
 import time
 from datetime import datetime, timedelta, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from math import asin, cos, radians, sin, sqrt
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from certificates import self_signed
-from harness import HANG_S
+from stand_ins import Answering, StandIn
 
 KEY = "s3cret-key-of-ours"
 OPEN_METEO = {"temperature_2m": ("temperature_c", "°C"), "wind_speed_10m": ("wind_speed_mps", "m/s"),
@@ -68,19 +66,19 @@ def encoded(points):
     return text
 
 
-class Services:
+class Services(StandIn):
     def __init__(self, folder, truth=None, https=True):
-        self.truth, self.asked, self.trick, self.closing, self.gate = truth or Truth(), [], None, threading.Event(), threading.Event()
-        self.release()
+        self.truth, self.asked, self.trick, self.closing = truth or Truth(), [], None, threading.Event()
         # What its own clock shows.
         self.now = lambda: datetime.now(timezone.utc)
+        self.began = self.now()
         self.units, self.ignores_units, self.tables_max = {}, False, 10_000
         self.places = {"2121 i street nw": (38.89871, -77.04861), "far away inn": (10.0, 10.0)}
         self.unreachable, self.off_the_map, self.lock = set(), set(), threading.Lock()
         outer = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
+        class Handler(Answering):
+            kind = "application/json; charset=utf-8"
 
             def do_GET(self):
                 url = urlsplit(self.path)
@@ -88,54 +86,19 @@ class Services:
                 with outer.lock:
                     outer.asked.append((time.monotonic(), unquote(url.path), query, dict(self.headers)))
                     trick = outer.trick
-                outer.gate.wait(HANG_S)
+                outer.wait()
                 if trick:
                     return trick(self)
                 status, value = outer.answer(unquote(url.path), query)
                 self.reply(status, json.dumps(value).encode())
 
-            def reply(self, status, body, kind="application/json; charset=utf-8", **headers):
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(body)))
-                for name, text in headers.items():
-                    self.send_header(name.replace("_", "-"), text)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *arguments):
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 64
-
-            def handle_error(self, request, address):
-                pass  # A client that hung up in the middle is what some stories are about.
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.certificate = None
-        if https:
-            self.certificate, key = self_signed(folder, "services")
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.certificate, key)
-            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.port = self.server.server_port
-        self.address = f"{'https' if https else 'http'}://127.0.0.1:{self.port}"
-        threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
-
-    def hold(self):
-        """Requests come in and are answered when `release` is called."""
-        self.gate.clear()
-
-    def release(self):
-        self.gate.set()
+        pair = self_signed(folder, "services") if https else None
+        self.certificate = pair and pair[0]
+        super().__init__(Handler, pair)
 
     def close(self):
         self.closing.set()
-        self.release()
-        self.server.shutdown()
-        self.server.server_close()
+        super().close()
 
     def paths(self):
         return [path for _, path, _, _ in self.asked]

@@ -2,9 +2,10 @@
 import copy
 from contextlib import contextmanager
 
+import pytest
 from brokers import Noida
 from harness import Drover
-from world import connect
+from world import a_world, connect
 
 
 class Database:
@@ -49,3 +50,21 @@ def alone(world, folder, database=None):
             for consumer in own.watchers.values():
                 consumer.close()
             broker.stop()
+
+
+@pytest.fixture(scope="module")
+def house(program):
+    """For stories that want a broker of their own: `world`."""
+    with a_world(program) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def database(house):
+    return Database(house)
+
+
+@pytest.fixture
+def world(house, database, tmp_path):
+    with alone(house, tmp_path, database) as world:
+        yield world

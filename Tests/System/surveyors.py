@@ -1,49 +1,39 @@
 """A desk for surveyors' apps: serve over HTTPS with a login that may hand surveys in and nothing else."""
 import itertools
 import json
-import re
 import uuid
 import xmlrpc.client
 from datetime import datetime, timedelta, timezone
 
 import psycopg
 from certificates import self_signed
-from confluent_kafka import Consumer, TopicPartition
-from harness import HANG_S
-from test_uploads import ADDRESS, JSON, Phone, give_token
-from world import connect
+from test_uploads import JSON, Phone, give_token
+from world import Asked, as_served, messages
 
 SITES = itertools.count(1)
 
 
-class SurveyDesk:
+class SurveyDesk(Asked):
     """A migrated database and `drover serve` whose surveys go through a login in drover_survey alone."""
 
     def __init__(self, world, folder, brokers=None, settings=()):
         self.world, self.drover, self.settings = world, world.drover, list(settings)
-        self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
-            if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_surveyors'").fetchone():
-                connection.execute("CREATE ROLE drover_surveyors LOGIN")
-            connection.execute("GRANT drover_survey TO drover_surveyors")
-        self.env["DROVER_POSTGRES_READER_URL"] = self.login("drover_web")
-        self.env["DROVER_POSTGRES_PAGE_URL"] = self.login("drover_pages")
+        self.env = as_served({**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})})
+        if not self.query("SELECT 1 FROM pg_roles WHERE rolname = 'drover_surveyors'"):
+            self.query("CREATE ROLE drover_surveyors LOGIN")
+        self.query("GRANT drover_survey TO drover_surveyors")
         self.env["DROVER_POSTGRES_SURVEY_URL"] = self.login("drover_surveyors")
         self.certificate, self.key = self_signed(folder, "first")
         self.map = folder / "node-map.txt"
         self.map.write_text(NODE_MAP)
         self.serve()
 
-    def login(self, role):
-        return re.sub(r"user='?\w+'?", f"user={role}", self.env["DROVER_POSTGRES_URL"])
-
     def serve(self, port=0):
         more = itertools.chain.from_iterable(("--set", setting) for setting in self.settings)
         self.server = self.drover.start(
             "serve", "--port", port, "--set", f"web.certificate={self.certificate}", "--set", f"web.certificate_key={self.key}",
             "--set", f"surveys.node_map_file={self.map}", *more, env=self.env)
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.port = self.server.page_port
 
     def token(self, *scopes, account="wanjiru"):
         return give_token(self.env, account, *(scopes or ["survey"]))
@@ -58,23 +48,8 @@ class SurveyDesk:
 
     def log(self):
         """Every record of the topic: key and value."""
-        consumer = Consumer({"bootstrap.servers": self.env["DROVER_KAFKA_BROKERS"], "group.id": uuid.uuid4().hex, "enable.auto.commit": False})
-        partitions = consumer.list_topics("drover.sightings", timeout=HANG_S).topics["drover.sightings"].partitions
-        ends = {p: consumer.get_watermark_offsets(TopicPartition("drover.sightings", p), timeout=HANG_S)[1] for p in partitions}
-        consumer.assign([TopicPartition("drover.sightings", p, 0) for p in partitions])
-        records = []
-        while any(end > 0 for end in ends.values()):
-            message = consumer.poll(HANG_S)
-            assert message is not None, "the topic cannot be read to its end"
-            if message.error():
-                continue
-            record = json.loads(message.value())
-            if record["kind"] != "tick":
-                records.append((message.key().decode(), record))
-            if message.offset() + 1 >= ends[message.partition()]:
-                ends[message.partition()] = 0
-        consumer.close()
-        return records
+        read = [(message.key(), json.loads(message.value())) for message in messages(self.env["DROVER_KAFKA_BROKERS"], "drover.sightings")]
+        return [(key.decode(), record) for key, record in read if record["kind"] != "tick"]
 
     def logged(self, site):
         """What surveys of the site say on the log."""

@@ -5,7 +5,6 @@ import shutil
 import time
 from contextlib import contextmanager
 from decimal import Decimal
-from pathlib import Path
 
 import psycopg
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -32,19 +31,33 @@ TABLES = {
 }
 
 
-# The topics that workers read.
-READ = ("drover.cars", "drover.machines", "drover.dispatch", "drover.sightings", "drover.tours")
-
-
-def within_the_hour(seconds):
-    """Waits for the next hour if this one ends sooner than that, for what is about the hour of the clock."""
-    if (left := 3600 - time.time() % 3600) < seconds:
-        time.sleep(left)
+# The topics that workers read, and what a record is of there.
+KEYS = {"drover.cars": "vehicle", "drover.machines": "vehicle", "drover.dispatch": "campus", "drover.sightings": "site", "drover.tours": "tour"}
 
 
 def producer(brokers, **settings):
     """A producer that puts keys where Drover expects them; Python's own default is another hash."""
     return Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", **settings})
+
+
+def messages(brokers, topic):
+    """What stands on a topic, partition by partition, in the order of the log."""
+    consumer = Consumer({"bootstrap.servers": brokers, "group.id": "tests-read", "enable.auto.commit": False, "receive.message.max.bytes": 1_000_000_000})
+    known = consumer.list_topics(timeout=HANG_S).topics
+    marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=HANG_S) for p in (known[topic].partitions if topic in known else ())}
+    left = {p: high for p, (low, high) in marks.items() if high > low}
+    consumer.assign([TopicPartition(topic, p, marks[p][0]) for p in left])
+    found = []
+    while left:
+        message = consumer.poll(HANG_S)
+        assert message is not None, f"{topic} cannot be read to its end"
+        if message.error() or message.partition() not in left:
+            continue
+        found.append(message)
+        if message.offset() + 1 >= left[message.partition()]:
+            del left[message.partition()]
+    consumer.close()
+    return sorted(found, key=lambda message: (message.partition(), message.offset()))
 
 
 LONG_AGO_MS = 946_684_800_000  # 2000-01-01
@@ -80,6 +93,12 @@ class World:
         worker.wait_for("worker started")
         return worker
 
+    def assigned(self, env, name, **settings):
+        """A worker that has its partitions."""
+        worker = self.worker(env, name, **settings)
+        worker.wait_for("partitions assigned")
+        return worker
+
     def written(self, env):
         """Records that the database has the results of."""
         with connect(env) as connection:
@@ -97,19 +116,36 @@ class World:
                       connection.execute("SELECT topic, partition, next_offset FROM drover.partition_progress")}
         known = consumer.list_topics(timeout=HANG_S).topics
         left = 0
-        for topic in READ:
+        for topic in KEYS:
             for partition in known[topic].partitions if topic in known else []:
                 low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=HANG_S)
                 left += max(high - stored.get((topic, partition), low), 0)
         return left
 
+    def import_recordings(self, env, fixtures):
+        """The cars and machines that ship with Drover, onto the log."""
+        for path, car in recordings(fixtures):
+            self.drover.done("import", "cars", path, "--vehicle", car, env=env)
+        self.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
+
+    def push(self, topic, *records, brokers=None, **place):
+        """Onto the log, each record under what it is of; or all of them where `place` says."""
+        sender = producer(brokers or self.brokers)
+        for record in records:
+            sender.produce(topic, value=json.dumps(record).encode(), **(place or {"key": record[KEYS[topic]].encode()}))
+            sender.poll(0)
+        assert sender.flush(HANG_S) == 0
+
+    def tell(self, topic, record, brokers=None):
+        """Into every partition."""
+        sender = producer(brokers or self.brokers)
+        for partition in sender.list_topics(topic, timeout=HANG_S).topics[topic].partitions:
+            sender.produce(topic, partition=partition, value=json.dumps(record).encode())
+        assert sender.flush(HANG_S) == 0
+
     def tick(self, brokers=None):
         """The present into every partition of the cars' topic: what is open in memory is written."""
-        ticks = producer(brokers or self.brokers)
-        for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-            tick = {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000), "by": "import.tests"}
-            ticks.produce("drover.cars", partition=partition, value=json.dumps(tick).encode())
-        assert ticks.flush(HANG_S) == 0
+        self.tell("drover.cars", {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000), "by": "import.tests"}, brokers)
 
     def work_off(self, env, _=None):
         """Until the results of all that is on the topics are written, also of what is judged only at ticks."""
@@ -117,6 +153,18 @@ class World:
             until(lambda: self.lag(env) == 0, lambda: self.drover.run("offsets", "show", env=env).out, about="the end of the backlog")
             if not self.tick_waiting(env):
                 return
+
+    def replayed(self, env, *settings, into="again", **limit):
+        """Made anew from the log all is the same; gives the rows by table."""
+        self.drover.done("replay", "--into", into, *settings, env=env, **limit)
+        compared = json.loads(self.drover.done("verify", into, *settings, "--format", "json", env=env).out)["compared"]
+        assert all(row["equal"] for row in compared), [row for row in compared if not row["equal"]]
+        return {row["table"]: row["rows"] for row in compared}
+
+    def finish(self, env):
+        """The present to all, and until what follows from it is written, too."""
+        self.tick()
+        self.work_off(env)
 
     def tick_waiting(self, env):
         """A millisecond passes where machines or drivers' alerts wait to be judged again."""
@@ -157,6 +205,42 @@ def a_world(program):
 
 def connect(env):
     return psycopg.connect(env["DROVER_POSTGRES_URL"], autocommit=True)
+
+
+def query(env, statement, *values):
+    """The rows that a statement gives by itself; none of one that gives none."""
+    with connect(env) as connection:
+        cursor = connection.execute(statement, values or None)
+        return [] if cursor.description is None else cursor.fetchall()
+
+
+def url_of(env, user):
+    """The database's address with another login."""
+    return re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"])
+
+
+def as_page(env, account):
+    """As pages read: whatever the login, the transaction's role is that of pages."""
+    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
+    connection.execute("SET LOCAL ROLE drover_page")
+    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
+    return connection
+
+
+def as_served(env):
+    """The environment of `drover serve` with the logins that production gives it."""
+    query(env, "GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
+    return {**env, "DROVER_POSTGRES_READER_URL": url_of(env, "drover_web"), "DROVER_POSTGRES_PAGE_URL": url_of(env, "drover_pages")}
+
+
+class Asked:
+    """Whoever has a database in `env`."""
+
+    def query(self, statement, *values):
+        return query(self.env, statement, *values)
+
+    def login(self, user):
+        return url_of(self.env, user)
 
 
 # What tells how the rows came to be: the state beside a car's latest trip says up to which offset it goes.

@@ -11,26 +11,18 @@ import hashlib
 import psycopg
 import pytest
 from playwright.sync_api import expect
-from harness import HANG_S, is_long, looked_at, until
+from harness import HANG_S, is_long, lent, looked_at, until
 from people import PASSWORD, Visitor, add_account, token
 from test_mail import Office
-from certificates import self_signed
-from world import connect
+from world import Asked, connect, query, url_of
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:(\d+)/)")
 OTHER = "stapled ünïcode 李"
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    return self_signed(tmp_path_factory.mktemp("mail"), "mail")
-
-
-@pytest.fixture(scope="module")
 def house(world, certificate, tmp_path_factory):
-    site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"))
-    yield site
-    site.close()
+    yield from lent(Site(world, world.database(), certificate, tmp_path_factory.mktemp("site")))
 
 
 @pytest.fixture
@@ -40,17 +32,16 @@ def site(house):
     return house
 
 
-class Site:
+class Site(Asked):
     """`drover serve` and `drover notify` as the logins that production gives them, and a real mail server; without `has_mail` the pages
     alone."""
 
     def __init__(self, world, env, certificate, folder, *settings, has_mail=True):
         self.world, self.env, self.office = world, env, None
-        with connect(env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web")
-            connection.execute("GRANT drover_page TO drover_pages")
-        self.pages = re.sub(r"user='?\w+'?", "user=drover_pages", env["DROVER_POSTGRES_URL"])
-        self.web = re.sub(r"user='?\w+'?", "user=drover_web", env["DROVER_POSTGRES_URL"])
+        query(env, "GRANT drover_reader, drover_api TO drover_web")
+        query(env, "GRANT drover_page TO drover_pages")
+        self.pages = url_of(env, "drover_pages")
+        self.web = url_of(env, "drover_web")
         self.key = folder / "key"
         self.key.write_bytes(b"k" * 32)
         if has_mail:
@@ -85,10 +76,6 @@ class Site:
 
     def run(self, *words):
         return self.world.drover.run("account", *words, env=self.env)
-
-    def query(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
 
     def link(self, count=1):
         """Of the last mail, as text from its body."""
@@ -400,8 +387,7 @@ def test_behind_a_proxy_everybody_has_tries_of_their_own(site):
     server, _, port = site.server_beside(0, "--set", "web.trusted_proxies=127.0.0.1")
     def guess(address, number):
         return Visitor(port).post("/login", headers={"X-Forwarded-For": address}, mail=f"m{number}@example.org", password="wrong").status
-    with connect(site.env) as connection:
-        connection.execute("""INSERT INTO drover.account_try (mail, remote, is_mail) SELECT 'x' || n, '198.51.100.7', false FROM generate_series(1, 100) n""")
+    query(site.env, """INSERT INTO drover.account_try (mail, remote, is_mail) SELECT 'x' || n, '198.51.100.7', false FROM generate_series(1, 100) n""")
     assert guess("198.51.100.7", 1) == 429 and guess("203.0.113.9, 198.51.100.7", 2) == 429
     assert guess("198.51.100.8", 3) == 401 and guess("198.51.100.7, 198.51.100.8", 4) == 401
     server.stop()

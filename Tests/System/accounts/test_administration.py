@@ -3,31 +3,26 @@ import re
 
 import pytest
 from harness import looked_at, until
-from people import PASSWORD, Visitor, lend_cookie
-from test_accounts import Site, certificate  # noqa: F401
-from world import connect
+from people import PASSWORD, Visitor, lend_cookie, logged_in
+from test_accounts import Site
+from world import as_page, query
 
 
 @pytest.fixture(scope="module")
-def site(world, certificate, tmp_path_factory):  # noqa: F811
+def site(world, certificate, tmp_path_factory):
     site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"))
     people = {"root": ["administrator"], "miller": ["farmer"], "mate": ["fleet_manager"], "deal": ["dealer"], "other": ["dealer"], "joe": ["driver"]}
     site.people = {}
     for account, roles in people.items():
         site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
-        site.people[account] = Visitor(site.port)
-        assert site.people[account].log_in(f"{account}@example.org").status == 303
+        site.people[account] = logged_in(site.port, account)
     yield site
     site.close()
 
 
-def mark(visitor, path):
-    return re.search(r'name="form" value="([0-9a-f]{64})"', visitor.get(path).body).group(1)
-
-
 def put_fleet(site, fleet, **fields):
     root = site.people["root"]
-    return root.post("/administration/fleet", form=mark(root, "/administration"), fleet=fleet, **fields)
+    return root.post("/administration/fleet", form=root.mark("/administration"), fleet=fleet, **fields)
 
 
 def test_fleets_are_kept_in_the_page(site):
@@ -46,18 +41,17 @@ def test_fleets_are_kept_in_the_page(site):
 
 
 def test_the_fleet_that_ends_logins_says_whose(site):
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.account_login VALUES ('drover_account_mate', 'mate')")
-        saved = put_fleet(site, "south", name="South")
-        assert saved.status == 200 and "psql has ended for mate: with more than one fleet" in saved.body
-        assert "psql has ended" not in put_fleet(site, "south", name="South").body
-        connection.execute("DELETE FROM drover.fleet WHERE fleet = 'south'")
+    query(site.env, "INSERT INTO drover.account_login VALUES ('drover_account_mate', 'mate')")
+    saved = put_fleet(site, "south", name="South")
+    assert saved.status == 200 and "psql has ended for mate: with more than one fleet" in saved.body
+    assert "psql has ended" not in put_fleet(site, "south", name="South").body
+    query(site.env, "DELETE FROM drover.fleet WHERE fleet = 'south'")
 
 
 def test_roles_are_given_and_taken_in_the_page(site):
     root, joe = site.people["root"], site.people["joe"]
     def change(account, *roles, enabled="1"):
-        fields = [("form", mark(root, "/administration")), ("account", account), ("enabled", enabled)] + [("role", role) for role in roles]
+        fields = [("form", root.mark("/administration")), ("account", account), ("enabled", enabled)] + [("role", role) for role in roles]
         return root.post_items("/administration/account", fields)
     assert joe.get("/dealers").status == 403
     assert change("joe", "driver", "fleet_manager").status == 200
@@ -75,10 +69,10 @@ def test_roles_are_given_and_taken_in_the_page(site):
 
 def test_an_account_without_a_mail_address_is_not_called_erased(site):
     """`drover up` makes its first administrator so."""
-    assert site.world.drover.run("account", "add", "new-one", "--role", "farmer", env=site.env).code == 0
+    site.world.drover.done("account", "add", "new-one", "--role", "farmer", env=site.env)
     page = site.people["root"].get("/administration").body
     assert "new-one: no mail address yet. farmer (not confirmed)" in page
-    assert site.world.drover.run("account", "erase", "new-one", env=site.env).code == 0
+    site.world.drover.done("account", "erase", "new-one", env=site.env)
     assert "new-one: erased. No roles (disabled)" in site.people["root"].get("/administration").body
 
 
@@ -86,8 +80,7 @@ def test_a_command_names_who_cannot_join(site):
     put_fleet(site, "east", name="East")
     for words, says in [(("join", "east", "nobody-there"), "no account nobody-there"), (("join", "nowhere", "joe"), "no fleet nowhere"), (("add", "nowhere", "mtg-1"), "no fleet nowhere"),
                         (("put", "east", "--part-of", "nowhere"), "no fleet nowhere")]:
-        run = site.world.drover.run("fleet", *words, env=site.env)
-        assert run.code == 1 and says in run.err and "Nothing was changed" in run.err, run.err
+        site.world.drover.fails("fleet", *words, env=site.env, says=[says, "Nothing was changed"])
 
 
 def test_nobody_else_gets_in(site):
@@ -95,23 +88,20 @@ def test_nobody_else_gets_in(site):
     for account in ("miller", "deal"):
         visitor = site.people[account]
         assert visitor.get("/administration").status == 403
-        foreign = visitor.post("/administration/account", form=mark(root, "/administration"), account=account, role="administrator", enabled="1")
-        own = visitor.post("/administration/account", form=mark(visitor, "/account"), account=account, role="administrator", enabled="1")
+        foreign = visitor.post("/administration/account", form=root.mark("/administration"), account=account, role="administrator", enabled="1")
+        own = visitor.post("/administration/account", form=visitor.mark("/account"), account=account, role="administrator", enabled="1")
         assert (foreign.status, own.status) == (403, 403)
     stranger = Visitor(site.port)
     assert stranger.get("/administration?a=b%20c").headers["Location"] == "/login?next=%2Fadministration%3Fa%3Db%2520c"
     assert stranger.post("/administration/fleet", fleet="x").status == 303
     # The same straight in the database: functions give nothing to who is none.
-    with connect(site.env) as connection:
-        for account in ("miller", "", "root"):
-            with connection.transaction():
-                connection.execute("SET LOCAL ROLE drover_page")
-                connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-                count = connection.execute("SELECT count(*) FROM drover.accounts_administered()").fetchone()[0]
-                assert (count > 0) == (account == "root")
-                if account != "root":
-                    assert connection.execute("SELECT drover.administer_account('miller', '{administrator}', true)").fetchone() == (False,)
-                    assert connection.execute("SELECT drover.administer_fleet('x', 'x', NULL, '{}', '{}')").fetchone() == (False,)
+    for account in ("miller", "", "root"):
+        with as_page(site.env, account) as page:
+            count = page.execute("SELECT count(*) FROM drover.accounts_administered()").fetchone()[0]
+            assert (count > 0) == (account == "root")
+            if account != "root":
+                assert page.execute("SELECT drover.administer_account('miller', '{administrator}', true)").fetchone() == (False,)
+                assert page.execute("SELECT drover.administer_fleet('x', 'x', NULL, '{}', '{}')").fetchone() == (False,)
 
 
 def test_a_dealer_finds_an_owner(site):
@@ -121,41 +111,38 @@ def test_a_dealer_finds_an_owner(site):
     # What is answered does not say whether there is such a machine.
     said = []
     for vehicle in ("mtg-1", "mtg-none"):
-        body = dealer.post("/dealers/ask", form=mark(dealer, "/dealers"), vehicle=vehicle).body
+        body = dealer.post("/dealers/ask", form=dealer.mark("/dealers"), vehicle=vehicle).body
         said.append("".join(re.sub(r"<tr>.*?</tr>", "", body, flags=re.S).split()))
     assert "itsownerisasked" in said[0] and said[0] == said[1]
     letter = site.mail(letters)
     assert letter["To"] == "miller@example.org" and "/dealers" in letter.get_content() and "mtg-1" in letter["Subject"]
     # Asked again: no other mail.
-    dealer.post("/dealers/ask", form=mark(dealer, "/dealers"), vehicle="mtg-1")
+    dealer.post("/dealers/ask", form=dealer.mark("/dealers"), vehicle="mtg-1")
     page = owner.get("/dealers").body
     assert "waits for the owner" in page and "mtg-none" not in page
     number = re.search(r'name="dealership" value="(\d+)"', page).group(1)
     assert number not in re.findall(r'name="dealership" value="(\d+)"', stranger.get("/dealers").body)
     for visitor in (dealer, stranger):
-        assert visitor.post("/dealers/confirm", form=mark(visitor, "/dealers"), dealership=number).status == 409
-    answer = owner.post("/dealers/confirm", form=mark(owner, "/dealers"), dealership=number, past="1")
+        assert visitor.post("/dealers/confirm", form=visitor.mark("/dealers"), dealership=number).status == 409
+    answer = owner.post("/dealers/confirm", form=owner.mark("/dealers"), dealership=number, past="1")
     assert answer.status == 200 and "with its past" in answer.body
-    assert owner.post("/dealers/confirm", form=mark(owner, "/dealers"), dealership=number).status == 409
+    assert owner.post("/dealers/confirm", form=owner.mark("/dealers"), dealership=number).status == 409
     def sees(account):
-        with connect(site.env) as connection, connection.transaction():
-            connection.execute("SET LOCAL ROLE drover_page")
-            connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-            return [vehicle for vehicle, in connection.execute("SELECT drover.known('machine')").fetchall()]
+        with as_page(site.env, account) as page:
+            return [vehicle for vehicle, in page.execute("SELECT drover.known('machine')").fetchall()]
     assert sees("deal") == ["mtg-1"] and sees("other") == []
-    assert stranger.post("/dealers/end", form=mark(stranger, "/dealers"), dealership=number).status == 409
-    assert owner.post("/dealers/end", form=mark(owner, "/dealers"), dealership=number).status == 200
+    assert stranger.post("/dealers/end", form=stranger.mark("/dealers"), dealership=number).status == 409
+    assert owner.post("/dealers/end", form=owner.mark("/dealers"), dealership=number).status == 200
     assert sees("deal") == []
-    assert dealer.post("/dealers/end", form=mark(dealer, "/dealers"), dealership=number).status == 409
+    assert dealer.post("/dealers/end", form=dealer.mark("/dealers"), dealership=number).status == 409
     # Nor is it mailed again and again by who takes the question back.
     for _ in range(3):
-        assert dealer.post("/dealers/ask", form=mark(dealer, "/dealers"), vehicle="mtg-1").status == 200
+        assert dealer.post("/dealers/ask", form=dealer.mark("/dealers"), vehicle="mtg-1").status == 200
         [[number]] = site.query("SELECT dealership_id::text FROM drover.dealership WHERE dealer = 'deal' AND vehicle = 'mtg-1' AND ended_at IS NULL")
-        assert dealer.post("/dealers/end", form=mark(dealer, "/dealers"), dealership=number).status == 200
+        assert dealer.post("/dealers/end", form=dealer.mark("/dealers"), dealership=number).status == 200
     # Not all serial numbers that there are.
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")
-    assert stranger.post("/dealers/ask", form=mark(stranger, "/dealers"), vehicle="mtg-1").status == 429
+    query(site.env, "INSERT INTO drover.dealership (vehicle, dealer) SELECT 's-' || n, 'other' FROM generate_series(1, 50) n")
+    assert stranger.post("/dealers/ask", form=stranger.mark("/dealers"), vehicle="mtg-1").status == 429
     until(lambda: site.query("SELECT count(*) FROM drover.mail") == [(0,)])
     assert len(site.office.box.mails) == letters + 1, "one letter for one question"
 
@@ -164,7 +151,7 @@ def test_a_driver_keeps_settings_in_the_page(site):
     joe = site.people["joe"]
     assert joe.log_in("joe@example.org").status == 303
     worker = site.world.worker(site.env, "settings")
-    answer = joe.post("/settings", form=mark(joe, "/settings"), speed_limit_kmh="88.5", alerts="on", fuel_currency="EUR")
+    answer = joe.post("/settings", form=joe.mark("/settings"), speed_limit_kmh="88.5", alerts="on", fuel_currency="EUR")
     assert answer.status == 303 and answer.headers["Location"] == "/settings?said=taken", answer.body
     shown = lambda: re.search(r'name="speed_limit_kmh" type="text" value="([^"]*)"', joe.get("/settings").body).group(1)
     until(lambda: shown() == "88.5")
@@ -172,13 +159,13 @@ def test_a_driver_keeps_settings_in_the_page(site):
     assert text == '{"alerts":true,"speed_limit_kmh":88.5,"fuel_currency":"EUR"}'
     for fields, why in [({"speed_limit_kmh": "fast"}, "must be a number from"), ({"fuel_currency": "<b>"}, "three capital letters"), ({"alerts": "maybe"}, "on or off"),
                         ({"speed_limit_kmh": "80", "speed_limit_mph": "50"}, "say the same")]:
-        answer = joe.post("/settings", form=mark(joe, "/settings"), **fields)
+        answer = joe.post("/settings", form=joe.mark("/settings"), **fields)
         assert answer.status == 422 and why in answer.body and "Nothing was changed" in answer.body, answer.body
         assert "<b>" not in answer.body.replace("<b>joe</b>", "")
     # Others do not see them.
     assert '"88.5"' not in site.people["miller"].get("/settings").body
     # An empty form takes all standards.
-    assert joe.post("/settings", form=mark(joe, "/settings")).status == 303
+    assert joe.post("/settings", form=joe.mark("/settings")).status == 303
     until(lambda: shown() == "")
     worker.stop()
 
@@ -197,11 +184,10 @@ def test_the_pages_in_a_browser(site, page, screenshots, path):
 
 def test_buttons_stand_apart_on_a_phone(site, page):
     """Confirm and End of a dealer stuck together."""
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('apart', 'Apart') ON CONFLICT DO NOTHING")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('apart', 'machine', 'mtg-apart') ON CONFLICT DO NOTHING")
-        connection.execute("INSERT INTO drover.fleet_member VALUES ('apart', 'miller') ON CONFLICT DO NOTHING")
-        connection.execute("INSERT INTO drover.dealership (vehicle, dealer) VALUES ('mtg-apart', 'deal')")
+    query(site.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('apart', 'Apart') ON CONFLICT DO NOTHING")
+    query(site.env, "INSERT INTO drover.fleet_vehicle VALUES ('apart', 'machine', 'mtg-apart') ON CONFLICT DO NOTHING")
+    query(site.env, "INSERT INTO drover.fleet_member VALUES ('apart', 'miller') ON CONFLICT DO NOTHING")
+    query(site.env, "INSERT INTO drover.dealership (vehicle, dealer) VALUES ('mtg-apart', 'deal')")
     page.set_viewport_size({"width": 390, "height": 844})
     lend_cookie(site.people["miller"], page, site.address)
     page.goto(site.address + "dealers")

@@ -13,12 +13,11 @@ import psycopg
 import pytest
 from clocks import faked_clock
 from harness import HANG_S, ROOT, until
-from people import PASSWORD, Visitor
+from people import PASSWORD, Visitor, logged_in
 from test_accounts import Site
-from test_administration import mark
 from test_machine_pages import fields
 from test_uploads import give_token, new_token
-from world import connect
+from world import connect, query
 
 PEOPLE = {"root": ["administrator"], "olga": ["operator"], "miller": ["farmer"], "joe": ["driver"], "gone": ["driver"]}
 
@@ -44,8 +43,7 @@ def site(world, tmp_path_factory):
             """INSERT INTO drover.alert (alert_id, kind, vehicle, model, parameter, unit, severity, state, test, threshold, since_at, opened_at, first_opened_at, worst_at, audience,
                rules_version) VALUES ('a-1', 'machine', 'm-1', '8R Tractor', 'Coolant Temperature', '°C', 'warning', 'open', 'above', 85, now(), now(), now(), now(), 'farmer', 'v')""")
     for account in PEOPLE:
-        site.people[account] = Visitor(site.port)
-        assert site.people[account].log_in(f"{account}@example.org").status == 303
+        site.people[account] = logged_in(site.port, account)
     yield site
     site.close()
 
@@ -124,12 +122,12 @@ def test_accounts_tokens_and_fleets_whoever_changes_them(site):
     assert last(site, "token_added")["detail"]["token"] == name
     assert site.world.drover.run("token", "revoke", name, env=site.env).code == 0 and last(site, "token_revoked")["detail"]["token"] == name
     for words, action in [(("join", "north", "new"), "fleet_joined"), (("leave", "north", "new"), "fleet_left")]:
-        assert site.world.drover.run("fleet", *words, env=site.env).code == 0
+        site.world.drover.done("fleet", *words, env=site.env)
         assert (found := last(site, action))["subject"] == "new" and found["detail"]["fleet"] == "north"
     assert site.world.drover.run("fleet", "put", "south", env=site.env).code == 0 and last(site, "fleet_changed")["detail"]["fleet"] == "south"
     # A page says who, and straight in the database the login does.
     root = site.people["root"]
-    form = [("form", mark(root, "/administration")), ("account", "new"), ("enabled", "1"), ("role", "ranger")]
+    form = [("form", root.mark("/administration")), ("account", "new"), ("enabled", "1"), ("role", "ranger")]
     assert root.post_items("/administration/account", form).status == 200 and (found := last(site, "roles_changed"))["actor"] == "root"
     with connect(site.env) as connection:
         connection.execute("UPDATE drover.account SET roles = '{administrator}' WHERE account = 'new'")
@@ -143,8 +141,7 @@ def test_accounts_tokens_and_fleets_whoever_changes_them(site):
 
 
 def test_who_types_a_command_stands_beside_what_it_did(site, tmp_path):
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.account_second_factor (account, secret, on_since) VALUES ('joe', decode(repeat('00', 60), 'hex'), now())")
+    query(site.env, "INSERT INTO drover.account_second_factor (account, secret, on_since) VALUES ('joe', decode(repeat('00', 60), 'hex'), now())")
     link = site.run("link", "joe")
     assert link.code == 0 and (typist := last(site, "link_given")["actor"])
     assert site.run("second-factor", "joe", "--remove").code == 0
@@ -257,13 +254,11 @@ def test_a_mails_link_says_nothing_that_has_no_entry(away):
 
 def new_link(site):
     text, digest = new_token()
-    with connect(site.env) as connection:
-        connection.execute(
-            """INSERT INTO drover.notice (notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason, due_at)
-               VALUES ('n-' || repeat('0', 32), 'a-1', 'miller', 'opened', 0, 'm-1', 'owner', 'at_once', 'told', '', now())""")
-        connection.execute("INSERT INTO drover.notice_message (message_id, account, channel, manner, link, link_expires_at) "
-                           "VALUES ('notice-' || repeat('0', 32), 'miller', 'mail', 'at_once', %s, now() + interval '1 day')", [digest])
-        connection.execute("INSERT INTO drover.notice_told VALUES ('notice-' || repeat('0', 32), 'n-' || repeat('0', 32))")
+    query(site.env, """INSERT INTO drover.notice (notice_id, alert_id, account, occasion, round, vehicle, relation, manner, state, reason, due_at)
+           VALUES ('n-' || repeat('0', 32), 'a-1', 'miller', 'opened', 0, 'm-1', 'owner', 'at_once', 'told', '', now())""")
+    query(site.env, "INSERT INTO drover.notice_message (message_id, account, channel, manner, link, link_expires_at) "
+          "VALUES ('notice-' || repeat('0', 32), 'miller', 'mail', 'at_once', %s, now() + interval '1 day')", digest)
+    query(site.env, "INSERT INTO drover.notice_told VALUES ('notice-' || repeat('0', 32), 'n-' || repeat('0', 32))")
     return text
 
 
@@ -304,19 +299,16 @@ def test_what_a_command_says_has_its_entry_before_it_goes_out(site):
 
 
 def test_a_log_out_that_cannot_be_told_is_none(site):
-    visitor = Visitor(site.port)
-    assert visitor.log_in("joe@example.org").status == 303
-    with connect(site.env) as connection:
-        # The same in this minute would be counted.
-        connection.execute("DELETE FROM drover.audit_tally")
+    visitor = logged_in(site.port, "joe")
+    # The same in this minute would be counted.
+    query(site.env, "DELETE FROM drover.audit_tally")
     with no_entry(site, "log_out"):
         assert visitor.post("/logout", form=visitor.mark()).status == 503
         assert visitor.get("/account").status == 200
 
 
 def test_who_moves_a_vehicle_between_fleets_on_its_page_is_told(site):
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('hill', 'Hill'); INSERT INTO drover.fleet_member VALUES ('hill', 'miller')")
+    query(site.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('hill', 'Hill'); INSERT INTO drover.fleet_member VALUES ('hill', 'miller')")
     before = bookmark(site)
     with psycopg.connect(site.pages) as connection:
         connection.execute("SET LOCAL ROLE drover_page")
@@ -324,8 +316,7 @@ def test_who_moves_a_vehicle_between_fleets_on_its_page_is_told(site):
         assert connection.execute("SELECT drover.change_vehicle('machine', 'm-1', 'm-1', 'move-1', ARRAY['hill'], NULL)").fetchone() == ("taken",)
     found = [(entry["actor"], json.loads(entry["detail"])) for entry in entries(site, "--action", "fleet_changed", "--after", str(before))]
     assert found == [("miller", {"fleet": "north", "taken": "m-1", "kind": "machine"}), ("miller", {"fleet": "hill", "added": "m-1", "kind": "machine"})]
-    with connect(site.env) as connection:
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', 'm-1')")
+    query(site.env, "INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', 'm-1')")
 
 
 # MARK: append only
@@ -595,8 +586,7 @@ def test_a_name_as_long_as_names_may_be_is_forgotten_too(site):
     site.with_account(name, "long@example.org", PASSWORD, "driver")
     assert entries(site, "--account", name)
     assert site.run("erase", name).code == 0
-    with connect(site.env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.audit_name WHERE said LIKE 'nnnn%'").fetchone() == (0,)
+    assert query(site.env, "SELECT count(*) FROM drover.audit_name WHERE said LIKE 'nnnn%'") == [(0,)]
     assert fits(site)[0]
 
 
@@ -618,8 +608,7 @@ def test_erasing_somebody_who_logs_in_at_that_moment_waits_for_it(site):
         assert erased.result(HANG_S) == (True,)
         eraser.commit()
     assert entries(site, "--account", "busy") == []
-    with connect(site.env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.audit_tally WHERE actor = 'busy'").fetchone() == (0,)
+    assert query(site.env, "SELECT count(*) FROM drover.audit_tally WHERE actor = 'busy'") == [(0,)]
     assert fits(site)[0]
 
 
@@ -640,8 +629,7 @@ def test_what_is_old_goes_and_the_chain_goes_on(site, undone):
     head = audit(site, "head").out.strip()
     first = entries(site)[0]["sequence"]
     [day] = undone.execute("SELECT to_char(now() + interval '4 days', 'YYYY-MM-DD')").fetchone()
-    run = site.world.drover.run("retention", "--set", "retention.audit_days=1", "--format", "json", env={**site.env, **faked_clock(f"{day} 12:00:00")})
-    assert run.code == 0, run.err
+    run = site.world.drover.done("retention", "--set", "retention.audit_days=1", "--format", "json", env={**site.env, **faked_clock(f"{day} 12:00:00")})
     gone = {row["table"]: row["rows_gone"] for row in json.loads(run.out)}["audit_entry"]
     left = entries(site)
     assert gone == int(head.partition(":")[0]) - first and left[0]["sequence"] == first + gone and left[-1]["action"] == "log_shortened"

@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from brokers import Noida
 from cluster import Cluster
-from harness import HANG_S, free_port, freeze, scratch, until
+from harness import HANG_S, free_port, freeze, lent, scratch, until
 from servers import TEMPLATE, golden
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -89,9 +89,7 @@ class Site:
 @pytest.fixture(scope="module")
 def cluster(program):
     folder = scratch("drover-module-")
-    cluster = Cluster(folder / "postgres", copy_of=golden(program))
-    yield cluster
-    cluster.close()
+    yield from lent(Cluster(folder / "postgres", copy_of=golden(program)))
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -144,8 +142,7 @@ def test_a_commit_that_hangs_is_not_ready_and_a_stop_that_waits_for_it_says_so(s
     worker.until("/readyz", 200)
     with psycopg.connect(site.owner) as blocker:
         blocker.execute("LOCK TABLE drover.partition_progress IN ACCESS EXCLUSIVE MODE")
-        run = site.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env)
-        assert run.code == 0, run.err
+        site.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env)
         until(lambda: any("waits for a server" in why for why in worker.ill().values()), worker.running)
         worker.until("/livez", 200)
         worker.running.signal(signal.SIGTERM)
@@ -304,7 +301,7 @@ def test_a_workers_port_tells_its_lag_and_nothing_else_and_its_log_is_json(site,
     assert len(figure("drover_worker_lag_records")) == 5
     with psycopg.connect(site.owner) as blocker:
         blocker.execute("LOCK TABLE drover.partition_progress IN ACCESS EXCLUSIVE MODE")
-        assert site.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env).code == 0
+        site.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=site.env)
         count = len((fixtures / "machines" / "readings.jsonl").read_text().splitlines())
         until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] >= count, worker.running)
     until(lambda: figure("drover_worker_lag_records")['{topic="drover.machines"}'] < count, worker.running)
@@ -323,7 +320,6 @@ def test_what_a_command_says_before_it_fails_is_json_too(drover):
     assert run.code == 1 and line["level"] == "error" and "web.host" in line["message"]
     run = drover.run("check", "--offline", "--set", "log.format=xml")
     assert run.code == 1 and "log.format: is `xml`, must be `text` or `json`" in run.out
-    run = drover.run("health", "--set", "metrics.port=0")
-    assert run.code == 1 and "metrics.port" in run.err
+    drover.fails("health", "--set", "metrics.port=0", says="metrics.port")
     run = drover.run("health", "--set", f"metrics.port={free_port()}")
     assert run.code == 1

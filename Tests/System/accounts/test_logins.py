@@ -3,8 +3,7 @@ import re
 
 import psycopg
 import pytest
-from test_sight import as_page
-from world import connect
+from world import as_page, connect, query, url_of
 
 
 @pytest.fixture(scope="module")
@@ -15,15 +14,14 @@ def fresh(world):
         owner.execute("CREATE DATABASE logins_fresh")
         owner.execute("CREATE ROLE anybody LOGIN IN ROLE drover_sight")
     env = {**env, "DROVER_POSTGRES_URL": re.sub(r"dbname='?\w+'?", "dbname=logins_fresh", env["DROVER_POSTGRES_URL"])}
-    run = world.drover.run("migrate", env=env)
-    assert run.code == 0, run.err
+    world.drover.done("migrate", env=env)
     return env
 
 
 @pytest.mark.parametrize("statement", ["SELECT lo_create(0)", "SELECT lo_creat(-1)", "SELECT lo_from_bytea(0, 'x')", "CREATE TEMPORARY TABLE mine (a int)",
                                        "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS 'SELECT 1'"])
 def test_a_persons_login_writes_nowhere(fresh, statement):
-    with psycopg.connect(re.sub(r"user='?\w+'?", "user=anybody", fresh["DROVER_POSTGRES_URL"])) as somebody:
+    with psycopg.connect(url_of(fresh, "anybody")) as somebody:
         somebody.execute("SET default_transaction_read_only = off")
         somebody.commit()
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -31,26 +29,23 @@ def test_a_persons_login_writes_nowhere(fresh, statement):
 
 
 def test_who_stages_rows_still_may(fresh):
-    with connect(fresh) as owner:
-        assert owner.execute("SELECT has_database_privilege('drover_writer', current_database(), 'TEMPORARY')").fetchone() == (True,)
+    assert query(fresh, "SELECT has_database_privilege('drover_writer', current_database(), 'TEMPORARY')")[0] == (True,)
 
 
 def test_what_a_role_may_ask_it_may_ask_to_the_end(fresh):
     """A view or function whose own functions its reader may not call fails when somebody needs it: notices of machines' alerts did."""
-    with connect(fresh) as owner:
-        lacking = owner.execute(
-            r"""WITH ours AS (
-                    SELECT p.oid, p.proname, p.prosrc, NOT p.prosecdef AND p.prorettype <> 'trigger'::regtype AS asks_itself FROM pg_proc p
-                    WHERE p.pronamespace IN ('drover'::regnamespace, 'analyst'::regnamespace)),
-                asked AS (
-                    SELECT r.rolname, o.proname AS name, o.prosrc AS text FROM ours o, pg_roles r
-                    WHERE r.rolname LIKE 'drover\_%' AND o.asks_itself AND has_function_privilege(r.oid, o.oid, 'EXECUTE')
-                    UNION ALL
-                    SELECT r.rolname, c.relname, pg_get_viewdef(c.oid) FROM pg_class c, pg_roles r
-                    WHERE r.rolname LIKE 'drover\_%' AND c.relkind = 'v' AND c.relnamespace IN ('drover'::regnamespace, 'analyst'::regnamespace, 'own'::regnamespace)
-                        AND has_table_privilege(r.oid, c.oid, 'SELECT'))
-                SELECT DISTINCT a.rolname, a.name, o.proname FROM asked a, regexp_matches(a.text, '(?:drover|analyst)\.(\w+)\(', 'g') AS named
-                JOIN ours o ON o.proname = named[1] WHERE NOT has_function_privilege(a.rolname, o.oid, 'EXECUTE') ORDER BY 1, 2, 3""").fetchall()
+    lacking = query(fresh, r"""WITH ours AS (
+                SELECT p.oid, p.proname, p.prosrc, NOT p.prosecdef AND p.prorettype <> 'trigger'::regtype AS asks_itself FROM pg_proc p
+                WHERE p.pronamespace IN ('drover'::regnamespace, 'analyst'::regnamespace)),
+            asked AS (
+                SELECT r.rolname, o.proname AS name, o.prosrc AS text FROM ours o, pg_roles r
+                WHERE r.rolname LIKE 'drover\_%' AND o.asks_itself AND has_function_privilege(r.oid, o.oid, 'EXECUTE')
+                UNION ALL
+                SELECT r.rolname, c.relname, pg_get_viewdef(c.oid) FROM pg_class c, pg_roles r
+                WHERE r.rolname LIKE 'drover\_%' AND c.relkind = 'v' AND c.relnamespace IN ('drover'::regnamespace, 'analyst'::regnamespace, 'own'::regnamespace)
+                    AND has_table_privilege(r.oid, c.oid, 'SELECT'))
+            SELECT DISTINCT a.rolname, a.name, o.proname FROM asked a, regexp_matches(a.text, '(?:drover|analyst)\.(\w+)\(', 'g') AS named
+            JOIN ours o ON o.proname = named[1] WHERE NOT has_function_privilege(a.rolname, o.oid, 'EXECUTE') ORDER BY 1, 2, 3""")
     assert lacking == []
 
 
@@ -60,7 +55,7 @@ def test_who_idles_in_a_transaction_is_ended_whatever_they_set(fresh, holding):
     with connect(fresh) as owner:
         owner.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES ('idler', 'idler@example.org', '{farmer}', now()) ON CONFLICT DO NOTHING")
         owner.execute("INSERT INTO drover.account_login (login, account) VALUES ('anybody', 'idler') ON CONFLICT DO NOTHING")
-        with psycopg.connect(re.sub(r"user='?\w+'?", "user=anybody", fresh["DROVER_POSTGRES_URL"]), autocommit=True) as somebody:
+        with psycopg.connect(url_of(fresh, "anybody"), autocommit=True) as somebody:
             somebody.execute("ALTER ROLE anybody SET idle_in_transaction_session_timeout = 0")
             somebody.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
             for statement in holding.split("; "):
@@ -77,7 +72,7 @@ def test_who_idles_in_a_transaction_is_ended_whatever_they_set(fresh, holding):
 
 
 def test_who_is_not_in_a_transaction_goes_on(fresh):
-    with connect(fresh) as owner, psycopg.connect(re.sub(r"user='?\w+'?", "user=anybody", fresh["DROVER_POSTGRES_URL"]), autocommit=True) as somebody:
+    with connect(fresh) as owner, psycopg.connect(url_of(fresh, "anybody"), autocommit=True) as somebody:
         somebody.execute("LISTEN drover_fleet")
         assert owner.execute("SELECT drover.end_long_logins('0 s', '0 s', '0 s')").fetchone() == (0,)
         assert somebody.execute("SELECT 1").fetchone() == (1,)
@@ -85,31 +80,27 @@ def test_who_is_not_in_a_transaction_goes_on(fresh):
 
 def test_nothing_is_told_by_a_queue_that_somebody_fills(fresh):
     """A full queue fails every commit that tells something."""
-    with connect(fresh) as owner:
-        tellers = owner.execute("SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'drover'::regnamespace AND prosrc LIKE '%pg_notify%'").fetchall()
+    tellers = query(fresh, "SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'drover'::regnamespace AND prosrc LIKE '%pg_notify%'")
     assert len(tellers) >= 7
     assert [name for name, source in tellers if "IF pg_notification_queue_usage() < 0.5 THEN PERFORM pg_notify" not in source] == []
 
 
 def test_an_account_takes_a_thousand_ids_on_pages_and_by_uploads(fresh):
     add = "SELECT drover.change_vehicle('car', %s, '', %s, NULL, 'sid')"
-    with connect(fresh) as owner:
-        owner.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES ('sid', 'sid@example.org', '{driver}', now())")
-        owner.execute("INSERT INTO drover.vehicle_change (kind, vehicle, record_id, account) SELECT 'car', 'page-' || n, 'r-' || n, 'sid' FROM generate_series(1, 600) n")
-        owner.execute("INSERT INTO drover.first_writer (kind, vehicle, account) SELECT 'car', 'app-' || n, 'sid' FROM generate_series(1, 399) n")
+    query(fresh, "INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES ('sid', 'sid@example.org', '{driver}', now())")
+    query(fresh, "INSERT INTO drover.vehicle_change (kind, vehicle, record_id, account) SELECT 'car', 'page-' || n, 'r-' || n, 'sid' FROM generate_series(1, 600) n")
+    query(fresh, "INSERT INTO drover.first_writer (kind, vehicle, account) SELECT 'car', 'app-' || n, 'sid' FROM generate_series(1, 399) n")
     with as_page(fresh, "sid") as page:
         assert page.execute(add, ["free-1", "one"]).fetchone() == ("taken",)
         assert page.execute(add, ["free-2", "two"]).fetchone() == ("too many",)
-    with connect(fresh) as owner:
-        refused = "SELECT drover.refused_writes('sid', 'reading', 'car', %s, ARRAY[now()], ARRAY[now()])"
-        assert owner.execute(refused, [["free-3"]]).fetchall() == [("free-3",)]
-        # Readings came of some: they are vehicles, not ids that are kept from others.
-        owner.execute("DELETE FROM drover.first_writer WHERE vehicle = 'app-1'")
-        assert owner.execute(refused, [["free-3"]]).fetchall() == []
+    refused = "SELECT drover.refused_writes('sid', 'reading', 'car', %s, ARRAY[now()], ARRAY[now()])"
+    assert query(fresh, refused, ["free-3"]) == [("free-3",)]
+    # Readings came of some: they are vehicles, not ids that are kept from others.
+    query(fresh, "DELETE FROM drover.first_writer WHERE vehicle = 'app-1'")
+    assert query(fresh, refused, ["free-3"]) == []
 
 
 def test_turns_are_shared_by_few(fresh):
-    with connect(fresh) as owner:
-        slots = owner.execute("SELECT DISTINCT drover.turn_slot('drover.alert_event a-' || n) FROM generate_series(1, 20000) n").fetchall()
-        assert len(slots) == 1024
-        owner.execute("SELECT drover.take_turns((SELECT array_agg('drover.report_schedule a-' || n) FROM generate_series(1, 20000) n))")
+    slots = query(fresh, "SELECT DISTINCT drover.turn_slot('drover.alert_event a-' || n) FROM generate_series(1, 20000) n")
+    assert len(slots) == 1024
+    query(fresh, "SELECT drover.take_turns((SELECT array_agg('drover.report_schedule a-' || n) FROM generate_series(1, 20000) n))")

@@ -1,12 +1,11 @@
 """Who is nobody sees nothing: every table, view and function that a person may read or call, as listed by the database, so that a new one
 is looked at, too."""
-import re
 from contextlib import contextmanager
 
 import psycopg
 import pytest
-from test_sight import DAY, as_page, filled  # noqa: F401
-from world import connect
+from test_sight import DAY, filled  # noqa: F401
+from world import as_page, connect, query, url_of
 
 ROLES = ["farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor", "researcher", "ranger", "analyst",
          "operator", "administrator"]
@@ -56,7 +55,7 @@ def nobody(env, who):
         "the superuser as nobody's page": (None, None), "a login of nobody": ("unknown_reader", None), "a login of somebody disabled": ("bound_gone", None),
         "a login that says who it is": ("unknown_reader", "root"), "a login in no role": ("stranger", "root"),
     }[who]
-    address = env["DROVER_POSTGRES_URL"] if login is None else re.sub(r"user='?\w+'?", f"user={login}", env["DROVER_POSTGRES_URL"])
+    address = env["DROVER_POSTGRES_URL"] if login is None else url_of(env, login)
     with psycopg.connect(address, autocommit=True) as connection:
         if login in (None, "drover_pages"):
             connection.execute("SET ROLE drover_page")
@@ -71,19 +70,15 @@ NOBODIES = ["no account", "an empty name", "NULL", "unknown", "disabled", "witho
 
 def relations(env):
     """All that people's roles may read of, and whatever anybody may."""
-    with connect(env) as owner:
-        return [row[0] for row in owner.execute(
-            """SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace IN ('drover'::regnamespace, 'analyst'::regnamespace)
-                 AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition AND has_any_column_privilege('drover_page', c.oid, 'SELECT') ORDER BY 1""")]
+    return [row[0] for row in query(env, """SELECT c.oid::regclass::text FROM pg_class c WHERE c.relnamespace IN ('drover'::regnamespace, 'analyst'::regnamespace)
+             AND c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition AND has_any_column_privilege('drover_page', c.oid, 'SELECT') ORDER BY 1""")]
 
 
 def functions(env):
-    with connect(env) as owner:
-        return owner.execute(
-            """SELECT p.pronamespace::regnamespace || '.' || p.proname, p.oid::regprocedure::text,
-                   ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, n) ORDER BY n), coalesce(p.proargnames, '{}'), p.proretset, p.provariadic <> 0
-               FROM pg_proc p WHERE p.pronamespace IN ('drover'::regnamespace, 'analyst'::regnamespace) AND p.prorettype <> 'trigger'::regtype
-                 AND p.provolatile <> 'i' AND has_function_privilege('drover_page', p.oid, 'EXECUTE') ORDER BY 2""").fetchall()
+    return query(env, """SELECT p.pronamespace::regnamespace || '.' || p.proname, p.oid::regprocedure::text,
+               ARRAY(SELECT format_type(t, NULL) FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, n) ORDER BY n), coalesce(p.proargnames, '{}'), p.proretset, p.provariadic <> 0
+           FROM pg_proc p WHERE p.pronamespace IN ('drover'::regnamespace, 'analyst'::regnamespace) AND p.prorettype <> 'trigger'::regtype
+             AND p.provolatile <> 'i' AND has_function_privilege('drover_page', p.oid, 'EXECUTE') ORDER BY 2""")
 
 
 @pytest.mark.parametrize("who", NOBODIES)
@@ -140,10 +135,9 @@ def test_somebody_reads_what_nobody_does(crowded):
 
 @pytest.mark.parametrize("login", ["drover_worker", "drover_web", "drover_owner"])
 def test_programs_of_the_installation_read_for_all(crowded, login):
-    with connect(crowded) as owner:
-        owner.execute("GRANT drover_writer TO drover_worker; GRANT drover_reader, drover_api TO drover_web")
-        name = owner.execute("SELECT relowner::regrole::text FROM pg_class WHERE oid = 'drover.account'::regclass").fetchone()[0]
-    address = crowded["DROVER_POSTGRES_URL"] if login == "drover_owner" else re.sub(r"user='?\w+'?", f"user={login}", crowded["DROVER_POSTGRES_URL"])
+    query(crowded, "GRANT drover_writer TO drover_worker; GRANT drover_reader, drover_api TO drover_web")
+    name = query(crowded, "SELECT relowner::regrole::text FROM pg_class WHERE oid = 'drover.account'::regclass")[0][0]
+    address = crowded["DROVER_POSTGRES_URL"] if login == "drover_owner" else url_of(crowded, login)
     with psycopg.connect(address) as connection:
         assert name and connection.execute("SELECT drover.sees_all()").fetchone() == (True,)
         assert connection.execute("SELECT count(*) FROM drover.trip").fetchone() == (9,)

@@ -1,16 +1,15 @@
 """Who goes: by the command or by the page, an account's ways in and what is on its way to it end at once, and come back with no log-in."""
 import hashlib
 import http.client
-import re
 import threading
 
 import psycopg
 import pytest
 from harness import HANG_S, until
-from people import PASSWORD, Visitor, add_account
-from test_accounts import Site, certificate  # noqa: F401
+from people import PASSWORD, Visitor, add_account, logged_in
+from test_accounts import Site
 from test_sight import login
-from world import connect
+from world import connect, query, url_of
 
 # Each column that names an account, by what becomes of its rows when the account is disabled and when it is erased: they go, they end
 # (OPEN below says what of them is open), or they stay: results and what others did name accounts by their ids for good, what an account is
@@ -77,14 +76,12 @@ ROWS = """
 
 
 def named(env):
-    with connect(env) as owner:
-        return {row[0] for row in owner.execute(
-            r"""SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c
-                JOIN pg_class t ON t.oid = format('drover.%I', c.table_name)::regclass AND t.relkind IN ('r', 'p') AND NOT t.relispartition
-                WHERE c.table_schema = 'drover' AND c.data_type IN ('text', 'ARRAY', 'name', 'character varying')
-                  AND (c.column_name ~ 'account|dealer$|colleague|member|recipient|mail_to$|^mail$|_by$'
-                    OR EXISTS (SELECT FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
-                               WHERE k.contype = 'f' AND k.confrelid = 'drover.account'::regclass AND k.conrelid = t.oid AND a.attname = c.column_name))""")}
+    return {row[0] for row in query(env, r"""SELECT c.table_name || '.' || c.column_name FROM information_schema.columns c
+            JOIN pg_class t ON t.oid = format('drover.%I', c.table_name)::regclass AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+            WHERE c.table_schema = 'drover' AND c.data_type IN ('text', 'ARRAY', 'name', 'character varying')
+              AND (c.column_name ~ 'account|dealer$|colleague|member|recipient|mail_to$|^mail$|_by$'
+                OR EXISTS (SELECT FROM pg_constraint k JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = ANY (k.conkey)
+                           WHERE k.contype = 'f' AND k.confrelid = 'drover.account'::regclass AND k.conrelid = t.oid AND a.attname = c.column_name))""")}
 
 
 def rows(connection, column, is_open):
@@ -220,11 +217,10 @@ class Stream:
 
 
 @pytest.fixture(scope="module")
-def site(world, certificate, tmp_path_factory):  # noqa: F811
+def site(world, certificate, tmp_path_factory):
     site = Site(world, world.database(), certificate, tmp_path_factory.mktemp("site"), has_mail=False)
     site.with_account("root", "root@example.org", PASSWORD, "administrator")
-    site.root = Visitor(site.port)
-    assert site.root.log_in("root@example.org").status == 303
+    site.root = logged_in(site.port, "root")
     yield site
     site.close()
 
@@ -237,8 +233,7 @@ class Goer:
         self.browser = site.with_account(name, f"{name}@example.org", PASSWORD, "farmer", "driver")
         assert self.log_in().status == 303
         scopes = [word for scope in ("upload", "read", "account") for word in ("--scope", scope)]
-        run = site.world.drover.run("token", "add", "--account", name, *scopes, env=site.env)
-        assert run.code == 0, run.err
+        run = site.world.drover.done("token", "add", "--account", name, *scopes, env=site.env)
         self.token = {"Authorization": f"Bearer {run.out.strip()}"}
         self.psql = psycopg.connect(login(site.env, name, site.world.drover), autocommit=True)
         self.psql.execute("LISTEN drover_cars")
@@ -255,8 +250,7 @@ class Goer:
 
 
 def change(site, account, is_enabled, *more, status=200):
-    form = re.search(r'name="form" value="([0-9a-f]{64})"', site.root.get("/administration").body).group(1)
-    fields = [("form", form), ("account", account), ("role", "farmer"), ("role", "driver"), *([("enabled", "1")] if is_enabled else []), *more]
+    fields = [("form", site.root.mark("/administration")), ("account", account), ("role", "farmer"), ("role", "driver"), *([("enabled", "1")] if is_enabled else []), *more]
     answer = site.root.post_items("/administration/account", fields)
     assert answer.status == status, answer.body
     return answer
@@ -301,11 +295,10 @@ def test_a_page_erases_who_is_named_twice_and_not_the_last_administrator(site):
 
 def test_a_stream_ends_with_its_log_in_and_with_its_token(site):
     goer = Goer(site, "leaver")
-    others = Visitor(site.port)
-    assert others.log_in("leaver@example.org").status == 303
+    others = logged_in(site.port, "leaver")
     goer.browser.post("/logout", form=goer.browser.mark())
     [[token]] = site.query("SELECT token_id FROM drover.token WHERE account = 'leaver'")
-    assert site.world.drover.run("token", "revoke", token, env=site.env).code == 0
+    site.world.drover.done("token", "revoke", token, env=site.env)
     assert all(stream.ended.wait(HANG_S) for stream in goer.streams)
     assert others.get("/account").status == 200
 
@@ -315,7 +308,7 @@ def test_a_connection_that_came_in_meanwhile_ends_with_the_next_heartbeat(site):
     with connect(site.env) as owner:
         owner.execute("CREATE ROLE drover_account_late LOGIN")
         try:
-            address = re.sub(r"user='?\w+'?", "user=drover_account_late", site.env["DROVER_POSTGRES_URL"])
+            address = url_of(site.env, "drover_account_late")
             with psycopg.connect(address, autocommit=True) as late:
                 owner.execute("ALTER ROLE drover_account_late NOLOGIN")
                 until(lambda: owner.execute("SELECT FROM pg_stat_activity WHERE usename = 'drover_account_late'").fetchall() == [])

@@ -2,19 +2,18 @@
 import base64
 import json
 import re
-import threading
 import time
 import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import oidc_provider_mock
 import pytest
-from harness import HANG_S, until
+from harness import HANG_S, lent, until
 from people import PASSWORD, Visitor
-from test_accounts import Site, certificate  # noqa: F401
-from world import connect
+from stand_ins import Answering, StandIn
+from test_accounts import Site
+from world import query
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def provider():
 
 
 @pytest.fixture(scope="module")
-def site(world, certificate, provider, tmp_path_factory):  # noqa: F811
+def site(world, certificate, provider, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
     (folder / "secret").write_text("s3cret/+ of: ours\n")
     settings = lambda issuer: ["--set", f"oidc.issuer={issuer}", "--set", "oidc.client_id=drover client",
@@ -164,50 +163,33 @@ LIES = {
 @pytest.fixture(scope="module")
 def liar():
     """A provider whose tokens say what a test wants, and who answers when it wants that."""
-    class Handler(BaseHTTPRequestHandler):
-        def log_message(self, *_): pass
+    class Handler(Answering):
+        kind = "application/json"
 
         def answer(self, document):
-            body = document if isinstance(document, bytes) else json.dumps(document).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.reply(200, json.dumps(document).encode())
 
         def do_GET(self):
-            server.waiting += 1
-            server.gate.wait(HANG_S)
+            liar.waiting += 1
+            liar.wait()
             if self.path == "/userinfo":
-                return self.answer(server.people)
-            self.answer({"issuer": server.issuer, "authorization_endpoint": server.issuer + "/go", "token_endpoint": server.issuer + "/token",
-                         "userinfo_endpoint": server.issuer + "/userinfo"})
+                return self.answer(liar.people)
+            self.answer({"issuer": liar.address, "authorization_endpoint": liar.address + "/go", "token_endpoint": liar.address + "/token",
+                         "userinfo_endpoint": liar.address + "/userinfo"})
 
         def do_POST(self):
-            server.asked = (self.headers["Authorization"], urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
-            claims = {"iss": server.issuer, "aud": "drover client", "exp": time.time() + 3600, "nonce": server.nonce, "sub": "liar-1", "email": "liar@example.org",
+            liar.asked = (self.headers["Authorization"], urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode()))
+            claims = {"iss": liar.address, "aud": "drover client", "exp": time.time() + 3600, "nonce": liar.nonce, "sub": "liar-1", "email": "liar@example.org",
                       "email_verified": True}
-            if not isinstance(server.lie, dict):
-                return self.answer({"id_token": server.lie} if server.lie else {})
-            claims.update(server.lie)
+            if not isinstance(liar.lie, dict):
+                return self.answer({"id_token": liar.lie} if liar.lie else {})
+            claims.update(liar.lie)
             part = base64.urlsafe_b64encode(json.dumps({k: v for k, v in claims.items() if v is not None}).encode()).rstrip(b"=").decode()
             self.answer({"id_token": f"e30.{part}.", "access_token": "a"})
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-
-        def handle_error(self, request, address):
-            pass  # Who is kept waiting hangs up.
-
-    server = Server(("127.0.0.1", 0), Handler)
-    server.issuer, server.lie, server.people = f"http://127.0.0.1:{server.server_port}", {}, {}
-    server.waiting, server.gate = 0, threading.Event()
-    server.gate.set()
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    yield server
-    server.gate.set()
-    server.shutdown()
-    server.server_close()
+    liar = StandIn(Handler)
+    liar.lie, liar.people, liar.waiting = {}, {}, 0
+    yield from lent(liar)
 
 
 def come_back(site, liar):
@@ -218,7 +200,7 @@ def come_back(site, liar):
 
 
 def test_a_provider_that_says_other_things_logs_nobody_in(site, liar):
-    site.with_provider(liar.issuer)
+    site.with_provider(liar.address)
     browser, answer = come_back(site, liar)
     assert answer.status == 303 and "drover" in browser.jar
     user, _, secret = base64.b64decode(liar.asked[0].removeprefix("Basic ")).decode().partition(":")
@@ -235,13 +217,12 @@ def test_a_provider_that_says_other_things_logs_nobody_in(site, liar):
     assert come_back(site, liar)[1].status == 502
     said = site.server.output()
     assert "the id_token is of another log-in" in said and "s3cret" not in said
-    with connect(site.env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.account WHERE mail = 'liar@example.org'").fetchone()[0] == 1
+    assert query(site.env, "SELECT count(*) FROM drover.account WHERE mail = 'liar@example.org'")[0][0] == 1
 
 
 def test_a_provider_that_hangs_holds_few_threads(site, liar):
-    site.with_provider(liar.issuer)
-    liar.gate.clear()
+    site.with_provider(liar.address)
+    liar.hold()
     asked = []
     try:
         with ThreadPoolExecutor(30) as pool:
@@ -252,8 +233,8 @@ def test_a_provider_that_hangs_holds_few_threads(site, liar):
             # The log-in page is served meanwhile, by threads that do not wait.
             assert Visitor(site.port).get("/login").status == 200
             until(lambda: any(each.done() for each in asked), site.server)
-            liar.gate.set()
+            liar.release()
     finally:
-        liar.gate.set()
+        liar.release()
     statuses = [each.result() for each in asked]
     assert set(statuses) <= {303, 502} and 502 in statuses, statuses

@@ -7,7 +7,7 @@ import zipfile
 
 import psycopg
 import pytest
-from harness import HANG_S
+from harness import HANG_S, lent
 from people import PASSWORD
 from test_accounts import Site
 from world import connect
@@ -15,9 +15,7 @@ from world import connect
 
 @pytest.fixture(scope="module")
 def site(world, tmp_path_factory):
-    site = Site(world, world.database(), None, tmp_path_factory.mktemp("data"), has_mail=False)
-    yield site
-    site.close()
+    yield from lent(Site(world, world.database(), None, tmp_path_factory.mktemp("data"), has_mail=False))
 
 
 def test_every_table_is_in_the_list_and_its_rows_can_be_read(site):

@@ -6,10 +6,10 @@ import xmlrpc.client
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from harness import ROOT, looked_at
-from people import PASSWORD, Visitor, follow, lend_cookie
+from harness import ROOT, lent, looked_at
+from people import PASSWORD, Visitor, follow, lend_cookie, logged_in
 from test_accounts import OTHER, Site
-from world import connect
+from world import query
 
 PATH = "/account/second-factor"
 # What reads a picture as a phone does, by address.
@@ -20,16 +20,13 @@ READER = {"/decode.js": ROOT / "Tests/Fixtures/qr/decode.js", "/index.js": ROOT 
 def house(world, tmp_path_factory):
     env = world.database()
     env["DROVER_POSTGRES_SURVEY_URL"] = env["DROVER_POSTGRES_URL"]
-    site = Site(world, env, None, tmp_path_factory.mktemp("factors"), "--set", "people.second_factor_roles=administrator", has_mail=False)
-    yield site
-    site.close()
+    yield from lent(Site(world, env, None, tmp_path_factory.mktemp("factors"), "--set", "people.second_factor_roles=administrator", has_mail=False))
 
 
 @pytest.fixture
 def site(house):
     """Without anybody."""
-    with connect(house.env) as connection:
-        connection.execute("DELETE FROM drover.account_try; DELETE FROM drover.token; DELETE FROM drover.account")
+    query(house.env, "DELETE FROM drover.account_try; DELETE FROM drover.token; DELETE FROM drover.account")
     return house
 
 
@@ -43,10 +40,6 @@ def code(secret, at):
     digest = hmac.digest(base64.b32decode(secret), at.to_bytes(8, "big"), "sha1")
     start = digest[19] & 15
     return f"{(int.from_bytes(digest[start:start + 4], 'big') & 0x7FFFFFFF) % 1_000_000:06}"
-
-
-def mark(visitor):
-    return re.search(r'name="form" value="([0-9a-f]{64})"', visitor.get(PATH).body).group(1)
 
 
 def shown_secret(page):
@@ -81,8 +74,8 @@ def scanned(browser, png):
 
 def set_up(site, visitor):
     """With the secret, and the recovery codes."""
-    secret = shown_secret(visitor.post(PATH + "/begin", form=mark(visitor), old=PASSWORD))
-    page = visitor.post(PATH + "/confirm", form=mark(visitor), code=code(secret, step(site)))
+    secret = shown_secret(visitor.post(PATH + "/begin", form=visitor.mark(PATH), old=PASSWORD))
+    page = visitor.post(PATH + "/confirm", form=visitor.mark(PATH), code=code(secret, step(site)))
     codes = re.findall(r"<li><code>([A-Z2-7-]{19})</code>", page.body)
     assert page.status == 200 and len(set(codes)) == 10, page.body
     return secret, codes
@@ -161,7 +154,7 @@ def test_a_phone_scans_the_secret_and_it_leaves_the_browser_by_nothing_else(site
     assert there.log_in().headers["Location"].startswith("/login/code")
     assert there.post("/login/code", code=code(secret, step(site))).status == 303 and there.get("/account").status == 200
     # Without script there is no empty frame, and nothing is missing.
-    moved = there.post(PATH + "/begin", form=mark(there), old=PASSWORD, code=code(secret, step(site) + 1))
+    moved = there.post(PATH + "/begin", form=there.mark(PATH), old=PASSWORD, code=code(secret, step(site) + 1))
     assert '<div id="qr" hidden>' in moved.body and shown_secret(moved) != secret
     for path in (PATH, "/account", "/login"):
         assert "script-src" not in there.get(path).headers["Content-Security-Policy"], path
@@ -186,7 +179,7 @@ def test_a_recovery_code_lets_in_once(site, miller):
     again = Visitor(site.port)
     again.log_in()
     assert again.post("/login/code", code=codes[3]).status == 401
-    new = one.post(PATH + "/codes", form=mark(one), old=PASSWORD, code=codes[4])
+    new = one.post(PATH + "/codes", form=one.mark(PATH), old=PASSWORD, code=codes[4])
     fresh_codes = re.findall(r"<li><code>([A-Z2-7-]{19})</code>", new.body)
     assert len(fresh_codes) == 10 and not set(fresh_codes) & set(codes)
     assert again.post("/login/code", code=codes[5]).status == 401 and again.post("/login/code", code=fresh_codes[5]).status == 303
@@ -240,14 +233,14 @@ def test_whose_role_needs_one_does_nothing_else_before(site):
     for path in ("/", "/account", "/administration", "/vehicles", "/settings"):
         answer = boss.get(path)
         assert (answer.status, answer.headers["Location"]) == (303, PATH), path
-    own = mark(boss)
+    own = boss.mark(PATH)
     for path in ("/account", "/account/app-passwords", "/account/data", "/account/password", "/settings", "/administration/account"):
         assert boss.post(path, form=own).headers["Location"] == PATH, path
     script = boss.get("/v1/live")
     assert script.status in (303, 403) and ("second-factor-missing" in script.body or script.headers["Location"] == PATH)
     secret, codes = set_up(site, boss)
     assert boss.get("/administration").status == boss.get("/account").status == 200
-    assert boss.post(PATH + "/remove", form=mark(boss), old=PASSWORD, code=codes[0]).status == 409
+    assert boss.post(PATH + "/remove", form=boss.mark(PATH), old=PASSWORD, code=codes[0]).status == 409
     said = site.run("second-factor", "boss")
     assert said.code == 0 and "on since" in said.out and "recovery codes left: 10" in said.out
     assert site.run("second-factor", "boss", "--remove").code == 0
@@ -261,7 +254,7 @@ def test_whose_role_needs_one_does_nothing_else_before(site):
 
 def test_it_is_moved_and_taken_away_with_password_and_code(site, miller):
     secret, codes = set_up(site, miller)
-    own = mark(miller)
+    own = miller.mark(PATH)
     for fields in ({"old": PASSWORD}, {"old": PASSWORD, "code": "000000"}, {"old": "not the password", "code": codes[0]}):
         for what in ("begin", "codes", "remove"):
             site.query("DELETE FROM drover.account_try RETURNING 1")
@@ -290,7 +283,7 @@ def test_apps_have_passwords_of_their_own(site, miller):
         calls.user.login("miller", PASSWORD)
     page = miller.get("/account").body
     assert all(f'value="{scope}"' in page for scope in ("upload", "read", "account", "survey")) and 'value="export"' not in page
-    own = mark(miller)
+    own = miller.mark(PATH)
     made = miller.post_items("/account/app-passwords", [("form", own), ("name", "Phone <1>"), ("scope", "read"), ("scope", "survey")])
     password = re.search(r"<code>(drover_[\w-]+)</code>", made.body).group(1)
     assert "Phone &lt;1&gt;" in made.body and password not in miller.get("/account").body
@@ -312,7 +305,7 @@ def test_apps_have_passwords_of_their_own(site, miller):
     (number,), = site.query("SELECT token_id FROM drover.token WHERE revoked_at IS NULL")
     stranger = site.with_account("fink", "fink@example.org", PASSWORD, "farmer")
     stranger.log_in("fink@example.org")
-    stranger.post("/account/app-passwords/end", form=mark(stranger), id=number)
+    stranger.post("/account/app-passwords/end", form=stranger.mark(PATH), id=number)
     assert machines(password) == 200
     # Whose role is taken has none that it allowed.
     assert site.run("roles", "miller", "--role", "farmer").code == 0 and machines(password) == 401
@@ -361,8 +354,7 @@ def test_two_keys_hold_while_they_are_changed(site, miller, tmp_path):
     finally:
         server.stop()
     assert checked(*both[:2]) == "key from before: ok, none"
-    refused = site.world.drover.run("account", "reseal", *both[:2], env=site.env)
-    assert refused.code == 1 and "people.code_key_file_before" in refused.err
+    site.world.drover.fails("account", "reseal", *both[:2], env=site.env, says="people.code_key_file_before")
 
 
 def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
@@ -370,8 +362,7 @@ def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
     site.with_account("plain", "plain@example.org", PASSWORD, "farmer")
     server, _, port = site.server_beside(0, "--set", "people.code_key_file=", "--set", "web.public_url=", "--set", "people.second_factor_roles=")
     try:
-        plain = Visitor(port)
-        assert plain.log_in("plain@example.org").status == 303
+        plain = logged_in(port, "plain")
         page = plain.get("/account").body
         assert "Set it up" not in page and "no key to keep second factors" in page
         closed = plain.get(PATH)
@@ -382,9 +373,8 @@ def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
 
 def test_an_app_password_stays_on_a_small_phone(site, page):
     site.with_account("plain", "plain@example.org", PASSWORD, "farmer")
-    plain = Visitor(site.port)
-    assert plain.log_in("plain@example.org").status == 303
-    made = plain.post("/account/app-passwords", form=mark(plain), name="phone", scope="read")
+    plain = logged_in(site.port, "plain")
+    made = plain.post("/account/app-passwords", form=plain.mark(PATH), name="phone", scope="read")
     assert made.status == 200 and "drover_" in made.body
     page.set_viewport_size({"width": 320, "height": 640})
     page.set_content(made.body)

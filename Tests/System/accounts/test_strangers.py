@@ -1,15 +1,13 @@
 """Two customers of one installation, north and south: who writes about a vehicle must be allowed to, and having written opens no sight."""
 import json
 import time
-from datetime import timedelta
 
 import pytest
-from harness import HANG_S, until
+from harness import lent, until
 from people import PASSWORD, Visitor
 from test_accounts import Site
-from test_sight import as_page
 from test_uploads import give_token, new_token, now
-from world import connect, producer
+from world import Asked, as_page, connect
 
 HOUR = 3_600_000
 NORTH = {"norbert": ["farmer"], "nick": ["fleet_manager"], "nora": ["driver"], "noah": ["driver"]}
@@ -20,18 +18,15 @@ MACHINE, VAN, GOLF = "north-combine", "north-van", "north-golf"
 
 @pytest.fixture(scope="module")
 def two(world, tmp_path_factory):
-    two = Two(world, tmp_path_factory.mktemp("strangers"))
-    yield two
-    two.close()
+    yield from lent(Two(world, tmp_path_factory.mktemp("strangers")))
 
 
-class Two:
+class Two(Asked):
     """North has a machine and a van in its fleet, and a driver of north a car of her own. Dora is its confirmed dealer, Dan has asked."""
 
     def __init__(self, world, folder):
         self.world, self.env, self.free = world, world.database(), 0
-        self.worker = world.worker(self.env, "strangers")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "strangers")
         self.site = Site(world, self.env, None, folder, has_mail=False)
         for account, roles in (NORTH | SOUTH | OTHERS).items():
             self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
@@ -66,15 +61,8 @@ class Two:
         return {"schema": 1, "kind": "reading", "id": f"r-{time.monotonic_ns()}", "vehicle": machine, "model": "8R Tractor", "ts": ts, "coolant_c": 140}
 
     def push(self, topic, records):
-        sender = producer(self.world.brokers)
-        for record in records:
-            sender.produce("drover." + topic, key=record["vehicle"].encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover." + topic, *records)
         self.world.work_off(self.env)
-
-    def rows(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
 
     def send(self, token, path, body, method="POST"):
         """The status, and of a problem its type."""
@@ -152,8 +140,8 @@ def test_nothing_of_strangers_is_on_the_log(two):
     two.world.work_off(two.env)
     for sql in ["SELECT account FROM drover.driving", "SELECT noted_by FROM drover.trip_note", "SELECT marked_by FROM drover.trip_mark",
                 "SELECT account FROM drover.trip_summary", "SELECT scanned_by FROM drover.health_scan"]:
-        assert {who for who, in two.rows(sql)}.isdisjoint(strangers), sql
-    assert two.rows("SELECT count(*) FROM drover.machine_reading WHERE vehicle = %s AND read_at < %s", MACHINE, two.at(two.now - 300 * HOUR)) == [(0,)]
+        assert {who for who, in two.query(sql)}.isdisjoint(strangers), sql
+    assert two.query("SELECT count(*) FROM drover.machine_reading WHERE vehicle = %s AND read_at < %s", MACHINE, two.at(two.now - 300 * HOUR)) == [(0,)]
 
 
 def test_a_driver_acts_on_the_time_of_the_assignment_and_on_no_other(two):
@@ -192,14 +180,13 @@ def test_who_announced_a_drive_does_not_see_it_when_the_car_is_anothers(two):
     assert two.send(two.tokens["sara"], "/v1/readings/cars", two.reading(car, at + 22 * HOUR)) == TAKEN
     two.world.work_off(two.env)
     # The drive is until now: none of tomorrow.
-    assert two.rows("SELECT from_at <= now(), until_at < now() + interval '1 hour' FROM drover.driving WHERE vehicle = %s", car) == [(True, True)]
+    assert two.query("SELECT from_at <= now(), until_at < now() + interval '1 hour' FROM drover.driving WHERE vehicle = %s", car) == [(True, True)]
     # As it stands in logs of before.
-    two.rows("INSERT INTO drover.driving VALUES (%s, now() - interval '1 minute', now() + interval '23 hours', 'sara', 'announced') RETURNING 1", car)
-    two.rows("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', %s) RETURNING 1", car)
+    two.query("INSERT INTO drover.driving VALUES (%s, now() - interval '1 minute', now() + interval '23 hours', 'sara', 'announced') RETURNING 1", car)
+    two.query("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', %s) RETURNING 1", car)
     later = now() // 1000 * 1000 + 1000
     two.push("cars", [two.reading(car, later + s * 1000) for s in range(10)])
-    two.world.tick()
-    two.world.work_off(two.env)
+    two.world.finish(two.env)
     with as_page(two.env, "sara") as page:
         assert page.execute("SELECT count(*) FROM drover.trip_now WHERE vehicle = %s AND end_at > %s", [car, two.at(later)]).fetchone() == (0,)
     with as_page(two.env, "norbert") as page:
@@ -216,7 +203,7 @@ def test_a_car_that_its_own_adapter_tells_of_is_not_free(two):
     car = two.new_car()
     two.push("cars", [two.reading(car, two.now - HOUR)])
     two.world.tick()
-    until(lambda: two.rows("SELECT 1 FROM drover.vehicle WHERE vehicle = %s", car), two.worker)
+    until(lambda: two.query("SELECT 1 FROM drover.vehicle WHERE vehicle = %s", car), two.worker)
     assert two.send(two.tokens["sara"], "/v1/readings/cars", two.reading(car, two.now)) == NOT_CAR
     # Who is assigned to it, is.
     two.push("cars", [two.record("assignment", car, two.now - 2 * HOUR, driver="nora")])
@@ -230,7 +217,7 @@ def test_a_new_machine_is_its_first_senders_until_it_is_in_a_fleet(two):
         return [two.send(two.tokens[who], "/v1/readings", two.machine_reading(machine, two.now - HOUR)) for who in ("sid", "norbert", "olga")]
     assert answers() == [TAKEN, NOT_MACHINE, TAKEN]
     two.world.work_off(two.env)
-    two.rows("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', %s) RETURNING 1", machine)
+    two.query("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', %s) RETURNING 1", machine)
     assert answers() == [NOT_MACHINE, TAKEN, TAKEN]
     known = "old-" + machine
     two.push("machines", [two.machine_reading(known, two.now - HOUR)])
@@ -248,8 +235,8 @@ def test_first_use_ends_with_whatever_says_whose_it_is(two):
     two.push("cars", [two.record("registration", adapter, two.now - HOUR, host="10.0.0.7", port=35000),
                       two.record("registration", owned, two.now - 2 * HOUR, account="nora"), two.record("registration", owned, two.now - HOUR)])
     two.push("machines", [two.record("registration", boxed, two.now - HOUR, model="8R Tractor", host="10.0.0.8", port=35000)])
-    two.rows("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', %s) RETURNING 1", given)
-    two.rows("DELETE FROM drover.fleet_vehicle WHERE vehicle = %s RETURNING 1", given)
+    two.query("INSERT INTO drover.fleet_vehicle VALUES ('north', 'machine', %s) RETURNING 1", given)
+    two.query("DELETE FROM drover.fleet_vehicle WHERE vehicle = %s RETURNING 1", given)
     assert [answer(adapter), answer(owned), answer(boxed, "sid"), answer(given, "sid")] == [NOT_CAR, NOT_CAR, NOT_MACHINE, NOT_MACHINE]
     assert now_of(two, "sean", adapter) == 404
 
@@ -315,8 +302,7 @@ def test_who_drove_a_new_car_keeps_the_drive_when_it_is_registered_for_another(t
     assert two.send(two.tokens["sean"], "/v1/readings/cars", two.reading("new-van", two.now - 2 * HOUR)) == TAKEN
     two.world.work_off(two.env)
     two.push("cars", [two.record("registration", "new-van", two.now - HOUR, account="nora")])
-    two.world.tick()
-    two.world.work_off(two.env)
+    two.world.finish(two.env)
     assert two.send(two.tokens["sean"], "/v1/readings/cars", two.reading("new-van", two.now)) == NOT_CAR
     trips = "SELECT count(*) FROM drover.trip WHERE vehicle = 'new-van'"
     for account, count in (("sean", 1), ("nora", 1), ("sara", 0)):
@@ -349,7 +335,6 @@ def test_a_token_whose_account_does_not_exist_reads_nothing(two, path):
 
 def test_no_token_that_reads_is_given_to_nobody(two):
     for scope in ("read", "account", "export"):
-        run = two.world.drover.run("token", "add", "--account", "no-such-account", "--scope", scope, env=two.env)
-        assert run.code == 1 and "drover account add no-such-account" in run.err, run.err
+        two.world.drover.fails("token", "add", "--account", "no-such-account", "--scope", scope, env=two.env, says="drover account add no-such-account")
     run = two.world.drover.run("token", "add", "--account", "no-such-account", "--scope", "upload", env=two.env)
     assert run.code == 0 and "reads nothing" in run.err

@@ -12,16 +12,14 @@ import threading
 import time
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from apps import App, Desk
 from certificates import Authority
-from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from harness import HANG_S, freeze, is_long, scratch, until
 from services import Services, slow
 from test_dispatch import end, place
-from world import connect
+from world import connect, messages, query
 
 PEOPLE = itertools.count(1)
 PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -75,19 +73,7 @@ def rides(desk, campus):
 
 def log(desk, campus):
     """All that stands on the log of a campus."""
-    consumer = Consumer({"bootstrap.servers": desk.world.brokers, "group.id": "reads-the-log", "enable.auto.commit": False})
-    partitions = consumer.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions
-    ends = {partition: consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=HANG_S)[1] for partition in partitions}
-    consumer.assign([TopicPartition("drover.dispatch", partition, OFFSET_BEGINNING) for partition in partitions])
-    found, reached = [], {partition: 0 for partition in partitions}
-    while any(reached[partition] < end for partition, end in ends.items()):
-        message = consumer.poll(HANG_S)
-        assert message is not None and not message.error()
-        reached[message.partition()] = message.offset() + 1
-        if message.key() == campus.name.encode():
-            found.append(json.loads(message.value()))
-    consumer.close()
-    return found
+    return [json.loads(message.value()) for message in messages(desk.world.brokers, "drover.dispatch") if message.key() == campus.name.encode()]
 
 
 # Who is let in.
@@ -154,8 +140,7 @@ def test_who_is_revoked_is_cut_off_without_a_restart(desk, campus):
 
 @pytest.mark.parametrize("without, said", [("apps.client_authority", "apps.client_authority"), ("apps.key", "apps.certificate and apps.key")])
 def test_without_certificates_the_listener_does_not_start(desk, without, said):
-    run = desk.world.drover.run(*desk.options("--set", f"{without}="), env=desk.env)
-    assert run.code == 1 and said in run.err and "apps.port" in run.err
+    desk.world.drover.fails(*desk.options("--set", f"{without}="), env=desk.env, says=[said, "apps.port"])
     run = desk.world.drover.run("check", "--offline", *desk.options("--set", f"{without}=")[3:], env=desk.env)
     assert run.code == 1 and f"apps: {said}" in run.out
     run = desk.world.drover.run("check", "--offline", *desk.options()[3:], env=desk.env)
@@ -193,8 +178,7 @@ def test_each_endpoint_is_for_its_roles_on_its_campus_only(desk, campus):
         stranger.token = next(iter(apps.values())).token
         stranger.campus = elsewhere.name
         assert stranger.ask(method, path).problem == (404, "not-found")
-    with connect(desk.env) as connection:
-        connection.execute("UPDATE drover.person SET disabled_at = now() WHERE campus = %s AND person = 'a-rider'", [campus.name])
+    query(desk.env, "UPDATE drover.person SET disabled_at = now() WHERE campus = %s AND person = 'a-rider'", campus.name)
     assert apps["rider"].get("me").problem == (401, "token-unknown")
 
 
@@ -397,18 +381,16 @@ def test_nobody_says_by_a_notification_that_something_is_decided(desk, campus, s
     """Every login of the database may NOTIFY."""
     server, port = desk.serve("--set", "apps.answer_wait_ms=500")
     office = desk.app(campus, "office", "dispatcher", port)
-    with connect(desk.env) as anybody:
-        anybody.execute("SELECT pg_notify('drover_dispatch_progress', partition || ' 99999999') FROM drover.partition_progress WHERE topic = 'drover.dispatch'")
+    query(desk.env, "SELECT pg_notify('drover_dispatch_progress', partition || ' 99999999') FROM drover.partition_progress WHERE topic = 'drover.dispatch'")
     assert office.put("surge", {"surge": 1.25}).status == 202
     server.stop()
 
 
 def test_what_is_decided_is_heard_of_where_notifications_are_lost(desk, campus):
     """As when the queue of them is full."""
-    with connect(desk.env) as owner:
-        owner.execute("ALTER TABLE drover.partition_progress DISABLE TRIGGER dispatch_progress_tell")
-        assert desk.app(campus, "office", "dispatcher").put("surge", {"surge": 1.25}).status == 200
-        owner.execute("ALTER TABLE drover.partition_progress ENABLE TRIGGER dispatch_progress_tell")
+    query(desk.env, "ALTER TABLE drover.partition_progress DISABLE TRIGGER dispatch_progress_tell")
+    assert desk.app(campus, "office", "dispatcher").put("surge", {"surge": 1.25}).status == 200
+    query(desk.env, "ALTER TABLE drover.partition_progress ENABLE TRIGGER dispatch_progress_tell")
 
 
 def test_killed_between_push_and_answer_and_asked_again_it_is_the_same_ride(desk, campus, stopped_worker):
@@ -593,9 +575,8 @@ def test_photos_go_to_those_who_meet(desk, campus):
     assert ada.post(f"rides/{request}/cancel").status == 200
     assert bus.get(path).status == 404, "the ride is over"
     assert ada.ask("DELETE", "me/photo").json["photo"] is None
-    with connect(desk.env) as connection:
-        connection.execute("GRANT drover_reader TO CURRENT_USER")
-        may = connection.execute("SELECT has_table_privilege('drover_reader', 'drover.person_photo', 'SELECT'), has_table_privilege('drover_web', 'drover.person_photo', 'INSERT')").fetchone()
+    query(desk.env, "GRANT drover_reader TO CURRENT_USER")
+    may = query(desk.env, "SELECT has_table_privilege('drover_reader', 'drover.person_photo', 'SELECT'), has_table_privilege('drover_web', 'drover.person_photo', 'INSERT')")[0]
     assert may == (False, False)
 
 

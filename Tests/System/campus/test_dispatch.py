@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 import pytest
 from harness import HANG_S, freeze, is_long, until
-from world import connect, producer
+from world import Asked, connect, producer, query
 
 NORTH, EAST = 38.9, -77.05
 METRE_NORTH = 1 / 111_195.08
@@ -26,18 +26,16 @@ def office(world):
     office.stop()
 
 
-class Office:
+class Office(Asked):
     def __init__(self, world):
         self.world, self.env = world, world.database()
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_relay TO CURRENT_USER")
+        query(self.env, "GRANT drover_relay TO CURRENT_USER")
         self.work()
         self.relay = world.drover.start("notify", env=self.env)
         self.sender = producer(world.brokers)
 
     def work(self):
-        self.worker = self.world.worker(self.env, "dispatch")
-        self.worker.wait_for("partitions assigned")
+        self.worker = self.world.assigned(self.env, "dispatch")
 
     def kill(self):
         self.worker.kill()
@@ -52,19 +50,12 @@ class Office:
         """A square of two kilometres, and nothing in it."""
         return Campus(self, f"campus-{next(NUMBERS)}", settings)
 
-    def query(self, statement, *values):
-        with connect(self.env) as connection:
-            return connection.execute(statement, values).fetchall()
-
     def settle(self):
         self.world.work_off(self.env)
 
     def tick(self, ahead_s=0):
         """The time into every partition; up to a minute ahead it is believed, and all that is pushed until then counts as of then."""
-        for partition in self.sender.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions:
-            tick = {"schema": 1, "kind": "tick", "ts": int((time.time() + ahead_s) * 1000)}
-            self.sender.produce("drover.dispatch", partition=partition, value=json.dumps(tick).encode())
-        assert self.sender.flush(HANG_S) == 0
+        self.world.tell("drover.dispatch", {"schema": 1, "kind": "tick", "ts": int((time.time() + ahead_s) * 1000)})
 
 
 def place(x, y):
@@ -284,7 +275,9 @@ def test_an_operator_publishes_a_campus(office, tmp_path):
     assert run.code == 0 and "done" in run.err, run.err
     run = office.world.drover.run("campus", "list", "--format", "json", env=office.env)
     assert {"campus": name, "name": "North", "vehicles_in_service": 0, "rides_outstanding": 0, "rides_in_line": 0} in json.loads(run.out)
-    for change, said in [({"speed_kmh": 0}, "speed_kmh"), ({"boundary": "1,1 2,2"}, "boundary"), ({"speed": 3}, "`speed` is no setting")]:
+    for change, said in [({"speed_kmh": 0}, "speed_kmh"), ({"boundary": "1,1 2,2"}, "boundary"), ({"speed": 3}, "`speed` is no setting"),
+                         ({"time_zone": "Mars/Olympus"}, "no time zone"), ({"speeds_kmh": "0-23 20"}, "hour 23 to 24 is missing"),
+                         ({"surge_rain": "2 1.1, 1 1.2"}, "thresholds that rise"), ({"surge_hours": 3}, "surge_hours"), ({"likelihood_days": 0}, "likelihood_days")]:
         file.write_text(json.dumps({**ground, **change}))
         run = publish()
         assert run.code == 1 and said in run.err, run.err
@@ -332,18 +325,14 @@ def test_a_worker_that_is_killed_decides_once_and_a_replay_decides_nothing_anew(
     # Every decision comes back to the log once it is committed.
     until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)])
     office.settle()
-    run = world.drover.run("replay", "--into", "again", env=office.env)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", "--format", "json", env=office.env)
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert run.code == 0, [row for row in tables.values() if not row["equal"]]
-    assert tables["dispatch_decision"]["rows"] > count // 2 and tables["ride"]["rows"] > count // 4
+    tables = world.replayed(office.env)
+    assert tables["dispatch_decision"] > count // 2 and tables["ride"] > count // 4
 
 
 def test_decisions_that_are_on_their_way_to_the_log_are_no_difference(office, world):
     """What is decided is committed before it is on the log: a replay to the same offsets cannot have it."""
     campus, is_over = with_vehicles(office), threading.Event()
-    assert world.drover.run("replay", "--into", "beside", env=office.env).code == 0
+    world.drover.done("replay", "--into", "beside", env=office.env)
     freeze(office.relay)
     campus.pickup("a", 10, 20, 500, 0)
     assert campus.rides() == {"a": ("assigned", "bus-0")}
@@ -362,8 +351,7 @@ def test_decisions_that_are_on_their_way_to_the_log_are_no_difference(office, wo
     asking.start()
     try:
         for _ in range(3):
-            run = world.drover.run("verify", "beside", "--format", "json", env=office.env)
-            assert run.code == 0, run.err
+            run = world.drover.done("verify", "beside", "--format", "json", env=office.env)
         tables = {row["table"]: row["rows"] for row in json.loads(run.out)["compared"]}
         assert tables["ride"] > 3 < tables["dispatch_decision"]
     finally:

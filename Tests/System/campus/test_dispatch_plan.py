@@ -63,9 +63,7 @@ def least(case, vehicle, extra=()):
 
 
 def answers(drover, path, *options):
-    run = drover.run("plan", path, "--format", "json", *options)
-    assert run.code == 0, run.err
-    return [json.loads(line) for line in run.out.splitlines()]
+    return [json.loads(line) for line in drover.done("plan", path, "--format", "json", *options).out.splitlines()]
 
 
 def test_answers_are_the_best_of_all_orders(drover, fixtures):
@@ -167,8 +165,7 @@ def test_wrong_use_is_told(drover, fixtures, options):
 def test_a_stream_out_of_order_is_told(drover, tmp_path):
     (tmp_path / "s.jsonl").write_text(
         '{"t":5,"type":"in_service","vehicle":"v","capacity":4,"x_m":0,"y_m":0}\n{"t":4,"type":"cancel","request":"r"}\n')
-    run = drover.run("bench", "dispatch", "--stream", tmp_path / "s.jsonl")
-    assert run.code == 1 and "line 2" in run.err
+    drover.fails("bench", "dispatch", "--stream", tmp_path / "s.jsonl", says="line 2")
 
 
 @pytest.mark.needs_shared

@@ -12,31 +12,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 import services as away
-from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, until
-from services import Services
-from test_dispatch import EAST, METRE_NORTH, NORTH, day, end, office, place
+from test_dispatch import EAST, NORTH, day, office, place
+from world import messages
 
 EARTH_M = 6_371_008.8
 
 
 def whole_partition(office, campus):
     """Records of a campus and the ticks between them, in the order of the log, each with the broker's stamp."""
-    consumer = Consumer({"bootstrap.servers": office.world.brokers, "group.id": "reader", "enable.auto.commit": False})
-    records = []
-    for partition in consumer.list_topics("drover.dispatch", timeout=HANG_S).topics["drover.dispatch"].partitions:
-        low, high = consumer.get_watermark_offsets(TopicPartition("drover.dispatch", partition), timeout=HANG_S)
-        consumer.assign([TopicPartition("drover.dispatch", partition, low)])
-        found, at = [], low
-        while at < high:
-            message = consumer.poll(HANG_S)
-            assert message is not None and message.error() is None
-            found.append((json.loads(message.value()), message.timestamp()[1]))
-            at = message.offset() + 1
-        if any(record.get("campus") == campus for record, _ in found):
-            records = found
-    consumer.close()
-    return [(record, stamp) for record, stamp in records if record["kind"] == "tick" or record["campus"] == campus]
+    found = [(message.partition(), json.loads(message.value()), message.timestamp()[1]) for message in messages(office.world.brokers, "drover.dispatch")]
+    own = {partition for partition, record, _ in found if record.get("campus") == campus}
+    return [(record, stamp) for partition, record, stamp in found if partition in own and (record["kind"] == "tick" or record["campus"] == campus)]
 
 
 def cell(latitude, longitude):
@@ -139,9 +126,7 @@ def test_likelihoods_are_what_the_log_says(office):
     [[packed]] = office.query("SELECT likelihoods FROM drover.campus WHERE campus = %s", campus.name)
     stored_half_life, landmark, sums = unpacked(packed)
     assert stored_half_life == half_life_ms
-    run = office.world.drover.run("campus", "likelihoods", campus.name, "--format", "json", env=office.env)
-    assert run.code == 0, run.err
-    rows = json.loads(run.out)
+    rows = json.loads(office.world.drover.done("campus", "likelihoods", campus.name, "--format", "json", env=office.env).out)
     now = round(datetime.fromisoformat(rows[0]["as_of"]).timestamp() * 1000)
     to_now = 0.5 ** (now / half_life_ms - landmark)
     assert {where for where, *_ in known} == set(sums)
@@ -164,13 +149,6 @@ def test_likelihoods_are_what_the_log_says(office):
     drive = choice["options"][0]["legs"][0]["s"]
     assert choice["options"][0]["cancel_s"] == pytest.approx(0.5 * drive * choice["cancel_likelihood"], abs=0.002)
     assert office.world.drover.run("campus", "likelihoods", "nowhere", env=office.env).code == 1
-
-
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    yield services
-    services.close()
 
 
 def settings(stand, **more):
@@ -295,16 +273,6 @@ def test_weather_and_hour_come_from_the_gateway(office, stand, tmp_path):
         each.stop()
 
 
-def test_hostile_settings_are_refused_before_they_are_published(office, tmp_path):
-    file = tmp_path / "campus.json"
-    ground = {"name": "North", "boundary": "38.9,-77.05 38.91,-77.05 38.91,-77.04"}
-    for change, said in [({"time_zone": "Mars/Olympus"}, "no time zone"), ({"speeds_kmh": "0-23 20"}, "hour 23 to 24 is missing"),
-                         ({"surge_rain": "2 1.1, 1 1.2"}, "thresholds that rise"), ({"surge_hours": 3}, "surge_hours"), ({"likelihood_days": 0}, "likelihood_days")]:
-        file.write_text(json.dumps({**ground, **change}))
-        run = office.world.drover.run("campus", "publish", "north", str(file), "--by", "test", env=office.env)
-        assert run.code == 1 and said in run.err, run.err
-
-
 def test_a_day_is_reported_and_tried_again(office, tmp_path):
     campus = office.campus(iterations=20)
     began = int(time.time() * 1000) - 5
@@ -369,8 +337,7 @@ def test_a_day_is_reported_and_tried_again(office, tmp_path):
         run = attempt()
         assert run.code == 1 and said in run.err, run.err
     weights.write_text("{}")
-    run = office.world.drover.run("dispatch", "try", "--campus", "nowhere", "--weights", str(weights), env=office.env)
-    assert run.code == 1 and "no such campus" in run.err
+    office.world.drover.fails("dispatch", "try", "--campus", "nowhere", "--weights", str(weights), env=office.env, says="no such campus")
 
 
 def test_all_of_it_is_built_again_from_the_log(office):
@@ -384,10 +351,6 @@ def test_all_of_it_is_built_again_from_the_log(office):
     office.settle()
     until(lambda: office.query("SELECT count(*) FROM drover.outbox") == [(0,)])
     office.settle()
-    run = office.world.drover.run("replay", "--into", "again", env=office.env)
-    assert run.code == 0, run.err
-    run = office.world.drover.run("verify", "again", "--format", "json", env=office.env)
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert run.code == 0, [row for row in tables.values() if not row["equal"]]
-    assert tables["campus"]["rows"] >= 1 and tables["dispatch_decision"]["rows"] >= 9
+    tables = office.world.replayed(office.env)
+    assert tables["campus"] >= 1 and tables["dispatch_decision"] >= 9
     assert why_of(office, campus, "c")["measured_by"] == "roads" and why_of(office, campus, "c")["weights"]["surge"] == 1.5

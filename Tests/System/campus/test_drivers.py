@@ -3,16 +3,14 @@ import gzip
 import http.client
 import json
 import random
-import shutil
 import socket
 import threading
 import time
-from pathlib import Path
 
 import pytest
-from harness import HANG_S, Drover, is_long, scratch, until
-from test_uploads import HOUR, LINES, Desk, Phone, give_token, now
-from world import connect, producer
+from harness import HANG_S, is_long, until
+from test_uploads import HOUR, LINES, Phone, a_desk, give_token, now
+from world import connect, producer, query
 
 ACCOUNTS = iter(f"driver-{n}" for n in range(1, 10_000))
 CARS = iter(f"car-{n}" for n in range(1, 10_000))
@@ -20,15 +18,9 @@ CARS = iter(f"car-{n}" for n in range(1, 10_000))
 
 @pytest.fixture(scope="module")
 def shared_desk(program):
-    folder = scratch("drover-drivers-")
-    drover = Drover(program)
-    try:
-        desk = Desk(drover, drover.servers(folder / "data"), folder)
+    with a_desk(program) as desk:
         desk.work("drivers").wait_for("partitions assigned")
         yield desk
-    finally:
-        drover.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -48,11 +40,6 @@ def ask(desk, *arguments, code=0):
     return run
 
 
-def query(desk, statement, *values):
-    with connect(desk.env) as connection:
-        return connection.execute(statement, values).fetchall()
-
-
 def drive(car, start, seconds, **values):
     """A reading a second; a value may be a function of the second."""
     return [{"schema": 1, "kind": "reading", "id": f"{car}-{start + s * 1000}", "vehicle": car, "ts": start + s * 1000,
@@ -60,10 +47,7 @@ def drive(car, start, seconds, **values):
 
 
 def push(desk, records):
-    sender = producer(desk.world.brokers)
-    for record in records:
-        sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    desk.world.push("drover.cars", *records)
 
 
 def register(desk, car=None, account=None, ts=None):
@@ -74,8 +58,8 @@ def register(desk, car=None, account=None, ts=None):
 
 
 def alerts(desk, car=None, columns="parameter, since_at, opened_at, resolved_at, threshold, opening_value, worst_value, worst_at, account"):
-    return query(desk, f"SELECT {columns} FROM drover.alert WHERE kind = 'car' AND vehicle = %s AND state <> 'withdrawn' "
-                       "ORDER BY opened_at, parameter", car or desk.car)
+    return query(desk.env, f"SELECT {columns} FROM drover.alert WHERE kind = 'car' AND vehicle = %s AND state <> 'withdrawn' "
+                 "ORDER BY opened_at, parameter", car or desk.car)
 
 
 # Settings
@@ -87,8 +71,8 @@ def test_settings_are_typed_put_and_read(desk):
     table = ask(desk, "account", "settings", "show", desk.account).out
     assert "speed_limit_mph" in table and "too fast is more than this" in table
     # In every partition, once.
-    rows = query(desk, "SELECT topic_partition, settings FROM drover.account_settings WHERE account = %s", desk.account)
-    partitions = query(desk, "SELECT count(*) FROM drover.partition_progress WHERE topic = 'drover.cars'")[0][0]
+    rows = query(desk.env, "SELECT topic_partition, settings FROM drover.account_settings WHERE account = %s", desk.account)
+    partitions = query(desk.env, "SELECT count(*) FROM drover.partition_progress WHERE topic = 'drover.cars'")[0][0]
     assert sorted(row[0] for row in rows) == list(range(partitions)) and len({row[1] for row in rows}) == 1
 
     app = phone(desk)
@@ -114,13 +98,10 @@ def test_settings_that_are_wrong_are_refused_with_the_reason(desk):
         assert ask(desk, "account", "settings", "set", desk.account, *words, code=2).out == ""
     assert ask(desk, "account", "settings", "show", "a b", code=2).out == ""
     # Past the API: the worker rejects what is none.
-    before = query(desk, "SELECT count(*) FROM drover.rejected")[0][0]
-    sender = producer(desk.world.brokers)
-    sender.produce("drover.cars", partition=0, value=json.dumps(
-        {"schema": 1, "kind": "settings", "id": "x", "ts": now(), "by": "x", "account": desk.account, "settings": '{"speed_limit_mph":-1}'}).encode())
-    assert sender.flush(HANG_S) == 0
+    before = query(desk.env, "SELECT count(*) FROM drover.rejected")[0][0]
+    desk.world.push("drover.cars", {"schema": 1, "kind": "settings", "id": "x", "ts": now(), "by": "x", "account": desk.account, "settings": '{"speed_limit_mph":-1}'}, partition=0)
     desk.world.work_off(desk.env)
-    reasons = query(desk, "SELECT reason FROM drover.rejected ORDER BY record_offset DESC")
+    reasons = query(desk.env, "SELECT reason FROM drover.rejected ORDER BY record_offset DESC")
     assert len(reasons) == before + 1 and any("`speed_limit_mph` must be a number" in reason for reason, in reasons)
 
 
@@ -133,8 +114,8 @@ def test_an_upload_says_who_drove_and_a_repeat_changes_nothing(desk):
     for _ in range(3):
         assert app.post(body, path="/v1/readings/cars").json["accepted"] == 70
     desk.world.work_off(desk.env)
-    rows = query(desk, "SELECT vehicle, account, extract(epoch FROM from_at) * 1000, extract(epoch FROM until_at) * 1000 FROM drover.driving "
-                       "WHERE vehicle = ANY (%s) ORDER BY vehicle", [desk.car, other])
+    rows = query(desk.env, "SELECT vehicle, account, extract(epoch FROM from_at) * 1000, extract(epoch FROM until_at) * 1000 FROM drover.driving "
+                 "WHERE vehicle = ANY (%s) ORDER BY vehicle", [desk.car, other])
     wanted = sorted([(desk.car, desk.account, start, start + 59_000), (other, desk.account, start + 5_000, start + 14_000)])
     assert [(row[0], row[1], int(row[2]), int(row[3])) for row in rows] == wanted
 
@@ -150,7 +131,7 @@ def test_pieces_of_a_drive_become_one_row_whatever_their_order(desk):
     all_of_them = [*pieces, *pieces[::3], piece(1, other, 600, 900), piece(2, other, 1_000, 1_300), piece("later", desk.account, 7_560, 7_600)]
     random.Random(7).shuffle(all_of_them)
     def drives():
-        return [(account, int(begin), int(end), record) for account, begin, end, record in query(desk, """
+        return [(account, int(begin), int(end), record) for account, begin, end, record in query(desk.env, """
             SELECT account, extract(epoch FROM from_at) - %s, extract(epoch FROM until_at) - %s, record_id FROM drover.driving WHERE vehicle = %s ORDER BY from_at""", start / 1000, start / 1000, desk.car)]
     for part in range(0, len(all_of_them), 30):
         push(desk, all_of_them[part:part + 30])
@@ -162,9 +143,9 @@ def test_pieces_of_a_drive_become_one_row_whatever_their_order(desk):
     # A trip of the other's, within the hours of who drove before and after, is the other's.
     push(desk, drive(desk.car, start + 700_000, range(200), speed_kmh=50) + drive(desk.car, start + 3_600_000, range(200), speed_kmh=50))
     desk.world.work_off(desk.env)
-    assert [row[0] for row in query(desk, "SELECT driver FROM drover.trip_now WHERE vehicle = %s ORDER BY start_at", desk.car)] == [other, desk.account]
-    assert [row[0] for row in query(desk, "SELECT c.driver FROM drover.trip t, drover.trip_context(t.vehicle, t.start_at, t.end_at) c "
-                                          "WHERE t.vehicle = %s ORDER BY t.start_at", desk.car)] == [other, desk.account]
+    assert [row[0] for row in query(desk.env, "SELECT driver FROM drover.trip_now WHERE vehicle = %s ORDER BY start_at", desk.car)] == [other, desk.account]
+    assert [row[0] for row in query(desk.env, "SELECT c.driver FROM drover.trip t, drover.trip_context(t.vehicle, t.start_at, t.end_at) c "
+                                    "WHERE t.vehicle = %s ORDER BY t.start_at", desk.car)] == [other, desk.account]
 
 
 def test_trips_scans_and_summaries(desk):
@@ -184,15 +165,15 @@ def test_trips_scans_and_summaries(desk):
     assert app.post(scan, path="/v1/scans").json["accepted"] == 1
     assert app.post(item("trip_start", 1), path="/v1/scans").problem == (422, "no-reading-accepted")
     desk.world.work_off(desk.env)
-    assert query(desk, "SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = %s ORDER BY marked_at", desk.car) == [
+    assert query(desk.env, "SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = %s ORDER BY marked_at", desk.car) == [
         (True, desk.account), (False, desk.account)]
-    assert query(desk, "SELECT is_discard, tag, noted_by FROM drover.trip_note WHERE vehicle = %s ORDER BY is_discard", desk.car) == [
+    assert query(desk.env, "SELECT is_discard, tag, noted_by FROM drover.trip_note WHERE vehicle = %s ORDER BY is_discard", desk.car) == [
         (False, "to work", desk.account), (True, None, desk.account)]
-    assert query(desk, "SELECT basis, account, distance_km, max_speed_kmh, fuel_l, sharp_brakings, idle_s, note FROM drover.trip_summary WHERE vehicle = %s",
+    assert query(desk.env, "SELECT basis, account, distance_km, max_speed_kmh, fuel_l, sharp_brakings, idle_s, note FROM drover.trip_summary WHERE vehicle = %s",
                  desk.car) == [("no readings", desk.account, 12.3, 88, 0.9, 2, None, "old phone")]
     # Never among what is made of readings.
-    assert query(desk, "SELECT count(*) FROM drover.trip WHERE vehicle = %s", desk.car) == [(0,)]
-    assert query(desk, "SELECT scanned_by, stored, is_lamp_on FROM drover.health_scan WHERE vehicle = %s", desk.car) == [(desk.account, ["P0133"], True)]
+    assert query(desk.env, "SELECT count(*) FROM drover.trip WHERE vehicle = %s", desk.car) == [(0,)]
+    assert query(desk.env, "SELECT scanned_by, stored, is_lamp_on FROM drover.health_scan WHERE vehicle = %s", desk.car) == [(desk.account, ["P0133"], True)]
 
 
 def test_who_may_write_to_which_car(desk):
@@ -217,7 +198,7 @@ def test_who_may_write_to_which_car(desk):
     assert phone(desk, stranger).post(mixed, path="/v1/readings/cars").problem == (403, "not-your-car")
     assert phone(desk, stranger).post(mixed[:3], path="/v1/readings/cars").status == 200
     desk.world.work_off(desk.env)
-    assert query(desk, "SELECT count(*) FROM drover.driving WHERE account = %s", stranger) == [(1,)]
+    assert query(desk.env, "SELECT count(*) FROM drover.driving WHERE account = %s", stranger) == [(1,)]
 
 
 def test_packed_bodies_are_unpacked_within_a_bound(desk):
@@ -320,8 +301,7 @@ def test_in_order_shuffled_doubled_or_late_the_alerts_are_those_of_the_readings(
             push(desk, readings[at:at + size])
             if chance.random() < 0.3:
                 desk.world.work_off(desk.env)
-        desk.world.tick()
-        desk.world.work_off(desk.env)
+        desk.world.finish(desk.env)
         wanted = naive(readings, STANDARD)
         assert len(wanted) > 10 and {row[0] for row in wanted} >= {"Speed", "Low Voltage", "High Voltage"}
         def told():
@@ -351,15 +331,11 @@ def test_a_worker_that_is_killed_tells_the_same(desk):
     desk.world.work_off(env)
     desk.world.work_off(desk.env)
     def told(env):
-        with connect(env) as connection:
-            return milliseconds(connection.execute(
-                "SELECT parameter, since_at, opened_at, resolved_at FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at, parameter",
-                [car]).fetchall())
+        return milliseconds(query(env, "SELECT parameter, since_at, opened_at, resolved_at FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at, parameter", car))
     wanted = naive(readings, STANDARD)
     until(lambda: told(env) == wanted, worker)
     until(lambda: told(desk.env) == wanted)
-    with connect(env) as connection:
-        opened = connection.execute("SELECT record_id, count(*) FROM drover.alert_event WHERE record LIKE %s GROUP BY 1", [f'%"vehicle":"{car}"%']).fetchall()
+    opened = query(env, "SELECT record_id, count(*) FROM drover.alert_event WHERE record LIKE %s GROUP BY 1", f'%"vehicle":"{car}"%')
     assert opened and all(count == 1 for _, count in opened), "an event was told twice"
 
 
@@ -386,8 +362,7 @@ def test_whose_limits_count(desk):
     # Nobody's car is judged by nobody.
     free = next(CARS)
     push(desk, drive(free, start, range(60), speed_kmh=200))
-    desk.world.tick()
-    desk.world.work_off(desk.env)
+    desk.world.finish(desk.env)
     assert alerts(desk, free) == []
 
 
@@ -410,13 +385,8 @@ def test_new_trouble_codes_open_and_end_with_scans(desk):
 
 
 def test_a_replay_makes_the_same_alerts(desk):
-    desk.world.tick()
-    desk.world.work_off(desk.env)
-    run = desk.drover.run("replay", "--into", "again", env=desk.env)
-    assert run.code == 0, run.err
-    verified = desk.drover.run("verify", "again", env=desk.env)
-    assert verified.code == 0, verified.out + verified.err
-    assert "equal" in verified.out
+    desk.world.finish(desk.env)
+    desk.world.replayed(desk.env)
 
 
 # The stream
@@ -494,8 +464,7 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice(desk):
     start = now() - 10 * HOUR
     def trip(n):
         push(desk, drive(desk.car, start + n * HOUR, range(5), speed_kmh=150))
-        desk.world.tick()
-        desk.world.work_off(desk.env)
+        desk.world.finish(desk.env)
     listed = app.get("/v1/alerts").json
     assert (listed["account"], listed["alerts"]) == (desk.account, [])
     trip(0)
@@ -611,7 +580,7 @@ def test_the_latest_values_are_at_hand_while_driving(desk, capsys):
     assert (values["coolant_c"], values["speed_kmh"]) == (88.5, speed(91))
     assert values["distance_km"] == pytest.approx(expected(92)[0] * 1.609344, abs=0.001)
     # What is looked at is no result: the trip in the tables is that of the stored minutes.
-    [[seconds]] = query(desk, "SELECT round(extract(epoch FROM end_at - start_at)) FROM drover.trip WHERE vehicle = %s", desk.car)
+    [[seconds]] = query(desk.env, "SELECT round(extract(epoch FROM end_at - start_at)) FROM drover.trip WHERE vehicle = %s", desk.car)
     assert seconds <= 91
     with capsys.disabled():
         print(f"\n  push of a reading to the value at the client, polled: {1000 * sorted(delays)[len(delays) // 2]:.0f} ms in the middle, {1000 * max(delays):.0f} ms at worst of {len(delays)}")
@@ -622,7 +591,7 @@ def test_cars_that_nobody_looks_at_cost_nothing(desk):
     app = phone(desk, None, "account")
     push(desk, drive(desk.car, now() - 20_000, range(5), speed_kmh=50))
     desk.world.work_off(desk.env)
-    assert query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []
+    assert query(desk.env, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []
     # A car that never reported is not looked at, whoever asks.
     with connect({"DROVER_POSTGRES_URL": desk.env["DROVER_POSTGRES_READER_URL"]}) as web:
         web.execute("SELECT drover.watch('nobody-s-car')")
@@ -630,18 +599,18 @@ def test_cars_that_nobody_looks_at_cost_nothing(desk):
         for statement in ["DELETE FROM drover.watched", "INSERT INTO drover.watched VALUES ('x', now())", "DELETE FROM drover.live_trip"]:
             with pytest.raises(Exception, match="permission denied"):
                 web.execute(statement)
-    assert query(desk, "SELECT vehicle FROM drover.watched WHERE vehicle IN (%s, 'nobody-s-car')", desk.car) == [(desk.car,)]
+    assert query(desk.env, "SELECT vehicle FROM drover.watched WHERE vehicle IN (%s, 'nobody-s-car')", desk.car) == [(desk.car,)]
     def shown():
         push(desk, drive(desk.car, now(), [0], speed_kmh=50))
-        return query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car)
+        return query(desk.env, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car)
     until(shown)
     # Half a minute later, in short: what was known is still shown, and forgotten when somebody asks for another car.
-    query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
+    query(desk.env, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
     assert live(app, desk.car)["driving"]
-    query(desk, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
+    query(desk.env, "UPDATE drover.watched SET until_at = now() - interval '1 second' WHERE vehicle = %s RETURNING 1", desk.car)
     with connect({"DROVER_POSTGRES_URL": desk.env["DROVER_POSTGRES_READER_URL"]}) as web:
         # Again, where the worker was about to write what came last.
         def is_forgotten():
             web.execute("SELECT drover.watch('another')")
-            return query(desk, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []
+            return query(desk.env, "SELECT FROM drover.live_trip WHERE vehicle = %s", desk.car) == []
         until(is_forgotten)

@@ -4,8 +4,7 @@ import io
 import json
 import random
 
-import pytest
-from world import connect
+from world import query
 
 HEAD = "id,role,name,mail\n"
 
@@ -17,9 +16,7 @@ def take(world, env, tmp_path, text, *more, campus="north"):
 
 
 def people(world, env, campus="north"):
-    run = world.drover.run("people", "list", "--campus", campus, "--format", "json", env=env)
-    assert run.code == 0, run.err
-    return {row["person"]: row for row in json.loads(run.out)}
+    return {row["person"]: row for row in json.loads(world.drover.done("people", "list", "--campus", campus, "--format", "json", env=env).out)}
 
 
 def test_a_roster_is_taken_whole_and_again(world, env, tmp_path):
@@ -70,16 +67,14 @@ def test_a_large_roster_is_as_python_reads_it(world, env, tmp_path):
         writer.writerow({"id": f"g-{number}", "name": name, "mail": expected[f"g-{number}"][1], "role": expected[f"g-{number}"][2], "room": number})
     run = take(world, env, tmp_path, out.getvalue())
     assert run.code == 0 and "20000 added" in run.err and "room" in run.err, run.err
-    with connect(env) as connection:
-        rows = connection.execute("SELECT person, name, mail, role FROM drover.person").fetchall()
+    rows = query(env, "SELECT person, name, mail, role FROM drover.person")
     assert {row[0]: row[1:] for row in rows} == expected
 
 
 def test_an_operator_disables_enables_and_signs_out(world, env, tmp_path):
     roster = HEAD + "g-1,rider,Ada,ada@campus.example\n"
     take(world, env, tmp_path, roster)
-    with connect(env) as connection:
-        connection.execute("INSERT INTO drover.person_token (digest, campus, person, device, expires_at) SELECT sha256('x'), 'north', 'g-1', 'phone', now() + interval '1 day'")
+    query(env, "INSERT INTO drover.person_token (digest, campus, person, device, expires_at) SELECT sha256('x'), 'north', 'g-1', 'phone', now() + interval '1 day'")
     order = lambda *words: world.drover.run("people", *words, "--campus", "north", env=env)
     assert people(world, env)["g-1"]["devices"] == 1
     assert "1 devices of g-1 are signed out" in order("revoke-tokens", "g-1").err

@@ -20,9 +20,7 @@ def search(program):
 
 
 def planned(search, path, *options):
-    run = search.run(path, "--format", "json", *options)
-    assert run.code == 0, run.err
-    plan, problem = json.loads(run.out), sets.read(path)
+    plan, problem = json.loads(search.done(path, "--format", "json", *options).out), sets.read(path)
     assert sets.faults(problem, plan["routes"]) == []
     assert plan["vehicles"] == len(plan["routes"])
     assert plan["distance"] == pytest.approx(sets.length(problem, plan["routes"]), abs=1e-6)

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, until
-from world import a_world, accept_stamps, connect, producer
+from world import a_world, accept_stamps, producer, query
 
 PARTITIONS = 4
 MINUTE = 60_000
@@ -48,28 +48,23 @@ def drive(world, minutes):
 
 def trips(env):
     """Of each car: first and last minute."""
-    with connect(env) as connection:
-        rows = connection.execute("""
-            SELECT vehicle, (extract(epoch FROM start_at) / 60)::bigint, (extract(epoch FROM end_at) / 60)::bigint FROM drover.trip
-            ORDER BY vehicle, start_at""").fetchall()
+    rows = query(env, """
+        SELECT vehicle, (extract(epoch FROM start_at) / 60)::bigint, (extract(epoch FROM end_at) / 60)::bigint FROM drover.trip
+        ORDER BY vehicle, start_at""")
     return {car: [(first, last) for vehicle, first, last in rows if vehicle == car] for car in CARS}
 
 
 def present(env):
     """Seconds of the epoch, by the database's clock."""
-    with connect(env) as connection:
-        return connection.execute("SELECT extract(epoch FROM now())::bigint").fetchone()[0]
+    return query(env, "SELECT extract(epoch FROM now())::bigint")[0][0]
 
 
 def known(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT topic_partition, in_force_at, trip_gap_ms, record_offset FROM drover.trip_rules ORDER BY 1, 2").fetchall()
+    return query(env, "SELECT topic_partition, in_force_at, trip_gap_ms, record_offset FROM drover.trip_rules ORDER BY 1, 2")
 
 
 def rules(world, env, *arguments):
-    run = world.drover.run("rules", "trips", *arguments, env=env)
-    assert run.code == 0, run.err
-    return run.out
+    return world.drover.done("rules", "trips", *arguments, env=env).out
 
 
 def test_the_log_says_how_trips_are_made_and_no_worker_does(world):
@@ -123,11 +118,7 @@ def test_the_log_says_how_trips_are_made_and_no_worker_does(world):
     assert trips(env) == {car: made for car in CARS}
     assert [worker.stop() for worker in again] == [0, 0]
 
-    assert world.drover.run("replay", "--into", "again", "--set", "trips.trip_gap_min=7", env=env).code == 0
-    run = world.drover.run("verify", "again", "--set", "trips.trip_gap_min=7", "--format", "json", env=env)
-    assert run.code == 0, run.err
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert all(row["equal"] for row in tables.values()) and tables["trip_rules"]["rows"] == 2 * PARTITIONS
+    assert world.replayed(env, "--set", "trips.trip_gap_min=7")["trip_rules"] == 2 * PARTITIONS
     # One worker alone, which reads it all at once.
     alone = database(world)
     worker = world.worker(alone, "alone", **QUIET)
@@ -140,14 +131,10 @@ def test_what_is_no_set_of_rules_is_refused_with_its_reason(world):
     env = database(world)
     worker = world.worker(env, "refuses", **QUIET)
     limits = {"gap_ms": 10_000, "trip_gap_ms": 300_000, "sharp_mm_per_s2": 3_000, "sharp_merge_ms": 1_000, "sharp_least_m_per_h": 0, "sharp_hold_ms": 0}
-    sender = producer(world.brokers)
-    for changed in ({"gap_ms": 0}, {"trip_gap_ms": 59_999}, {"trip_gap_ms": 1.5}, {"gap_s": 10}):
-        record = {"schema": 1, "kind": "trip_rules", "ts": 1_800_000_000_000, "rules": {**limits, **changed}}
-        sender.produce("drover.cars", partition=0, value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.cars", *[{"schema": 1, "kind": "trip_rules", "ts": 1_800_000_000_000, "rules": {**limits, **changed}}
+                                for changed in ({"gap_ms": 0}, {"trip_gap_ms": 59_999}, {"trip_gap_ms": 1.5}, {"gap_s": 10})], partition=0)
     world.work_off(env)
-    with connect(env) as connection:
-        reasons = [reason for reason, in connection.execute("SELECT reason FROM drover.rejected ORDER BY record_offset")]
+    reasons = [reason for reason, in query(env, "SELECT reason FROM drover.rejected ORDER BY record_offset")]
     until(lambda: len(known(env)) == PARTITIONS)
     assert reasons == [
         "`rules` are no trip rules: the hole limit is 0 ms, must be 1 s to 600 s",

@@ -6,13 +6,11 @@ import math
 import random
 import re
 import statistics
-import time
 from datetime import UTC, datetime
 
 import gpxpy
 import pytest
-from harness import HANG_S
-from world import connect, producer
+from world import query
 
 DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
 
@@ -21,8 +19,7 @@ DODGE, BEGAN = "dodge-caliber-2007-a", "2020-03-25T16:40:00Z"
 def filled(world, fixtures):
     """One recorded drive with positions, through the broker and a worker. Gives the world and its environment."""
     env = world.database()
-    run = world.drover.run("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
-    assert run.code == 0, run.err
+    world.drover.done("import", "cars", fixtures / "cars" / "envirocar" / f"{DODGE}.csv", "--vehicle", DODGE, env=env)
     worker = world.worker(env, "trips")
     world.work_off(env)
     yield world, env, worker
@@ -68,8 +65,7 @@ def test_a_trip_as_gpx_is_read_by_others(filled, fixtures):
 
 def test_no_trip_at_that_time_says_so(filled):
     world, env, _ = filled
-    run = world.drover.run("trip", "export", DODGE, "--trip", "2019-01-01T00:00:00Z", env=env)
-    assert run.code == 1 and f"{DODGE} has no trip at 2019-01-01T00:00:00Z" in run.err
+    world.drover.fails("trip", "export", DODGE, "--trip", "2019-01-01T00:00:00Z", env=env, says=f"{DODGE} has no trip at 2019-01-01T00:00:00Z")
 
 
 def test_tags_and_discards_of_a_trip_are_kept(filled):
@@ -77,11 +73,9 @@ def test_tags_and_discards_of_a_trip_are_kept(filled):
     for words in (["tag", DODGE, "to work"], ["discard", DODGE]):
         run = world.drover.run("trip", *words, "--trip", BEGAN, "--by", "anna", env=env)
         assert run.code == 0 and "done" in run.err, run.err
-    with connect(env) as connection:
-        notes = connection.execute("SELECT is_discard, tag, noted_by FROM drover.trip_note ORDER BY is_discard").fetchall()
+    notes = query(env, "SELECT is_discard, tag, noted_by FROM drover.trip_note ORDER BY is_discard")
     assert notes == [(False, "to work", "anna"), (True, None, "anna")]
-    run = world.drover.run("trip", "tag", DODGE, "to work", env=env)
-    assert run.code == 2 and "--trip TIME" in run.err
+    world.drover.fails("trip", "tag", DODGE, "to work", env=env, says="--trip TIME", code=2)
 
 
 # A drive from 23:30 to 02:30 in Berlin in the night in which the clocks go back: four hours, over midnight and over the change.
@@ -101,23 +95,13 @@ def night(vehicle, seed=1):
 def push(filled, readings):
     """All of them, then the time, and waits until everything is in the tables."""
     world, env, _ = filled
-    pushing = producer(world.brokers)
-    for reading in readings:
-        pushing.produce("drover.cars", json.dumps(reading), reading["vehicle"])
-        pushing.poll(0)
-    assert pushing.flush(HANG_S) == 0
-    tick = json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000)})
-    for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
-        pushing.produce("drover.cars", tick, partition=partition)
-    assert pushing.flush(HANG_S) == 0
-    world.work_off(env)
+    world.push("drover.cars", *readings)
+    world.finish(env)
 
 
 def trips_of(filled, vehicle, date="2026-10-24"):
     world, env, _ = filled
-    run = world.drover.run("report", "trips", "--date", date, "--zone", "Europe/Berlin", "--vehicle", vehicle, "--format", "json", env=env)
-    assert run.code == 0, run.err
-    return json.loads(run.out)
+    return json.loads(world.drover.done("report", "trips", "--date", date, "--zone", "Europe/Berlin", "--vehicle", vehicle, "--format", "json", env=env).out)
 
 
 def test_the_table_of_trips_is_in_the_units_that_were_asked_for(filled):
@@ -179,7 +163,7 @@ def test_a_discarded_trip_is_not_counted_and_tags_and_drivers_stand_in_the_repor
     push(filled, night("kept") + night("thrown"))
     at = "2026-10-24T22:00:00Z"
     for words in (["tag", "kept", "before the chip"], ["discard", "thrown"]):
-        assert world.drover.run("trip", *words, "--trip", at, "--by", "anna", env=env).code == 0
+        world.drover.done("trip", *words, "--trip", at, "--by", "anna", env=env)
     push(filled, [{"schema": 1, "kind": "driving", "id": "d-1", "vehicle": "kept", "ts": NIGHT_MS + 3_600_000, "by": "ben", "from_ts": NIGHT_MS}])
     report = trips_of(filled, "kept")
     assert [(trip["tag"], trip["driver"]) for trip in report["trips"]] == [("before the chip", "ben")]
@@ -203,9 +187,7 @@ def test_drives_of_one_route_are_compared_before_and_after_a_change(filled):
     push(filled, sum(drives.values(), commute("chip", 8, north_of=0.02)))
     change = datetime.fromtimestamp((NIGHT_MS + 4 * 86_400_000 - 3_600_000) / 1000, UTC).isoformat()
     model = datetime.fromtimestamp((NIGHT_MS + 60_000) / 1000, UTC).isoformat()
-    run = world.drover.run("report", "compare", "--vehicle", "chip", "--trip", model, "--change", change, "--format", "json", env=env)
-    assert run.code == 0, run.err
-    report = json.loads(run.out)
+    report = json.loads(world.drover.done("report", "compare", "--vehicle", "chip", "--trip", model, "--change", change, "--format", "json", env=env).out)
     # The ninth drive began 2 km further north: another route.
     assert len(report["before"]) == len(report["after"]) == 4
     used = {figure["figure"]: figure for figure in report["figures"]}["fuel_l"]
@@ -218,11 +200,10 @@ def test_drives_of_one_route_are_compared_before_and_after_a_change(filled):
 
     for n, day in enumerate((0, 1, 5, 6)):
         at = datetime.fromtimestamp((NIGHT_MS + day * 86_400_000 + 60_000) / 1000, UTC).isoformat()
-        assert world.drover.run("trip", "tag", "chip", "commute", "--trip", at, "--by", "anna", env=env).code == 0
+        world.drover.done("trip", "tag", "chip", "commute", "--trip", at, "--by", "anna", env=env)
     run = world.drover.run("report", "compare", "--vehicle", "chip", "--tag", "commute", "--change", change, env=env)
     assert run.code == 0 and "2 drives before" in run.out and "2 from then on" in run.out, run.out + run.err
-    run = world.drover.run("report", "compare", "--vehicle", "kept", "--trip", "2026-10-24T22:00:00Z", "--change", change, env=env)
-    assert run.code == 1 and "has no positions" in run.err and "--tag" in run.err
+    world.drover.fails("report", "compare", "--vehicle", "kept", "--trip", "2026-10-24T22:00:00Z", "--change", change, env=env, says=["has no positions", "--tag"])
 
 
 def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
@@ -232,16 +213,12 @@ def test_the_price_is_the_accounts_that_is_in_force_at_the_end(filled):
     for words in (["account", "add", "anna", "--mail", "anna@example.org", "--role", "driver"],
                   ["vehicle", "register", "priced", "--kind", "car", "--account", "anna"],
                   ["account", "settings", "set", "anna", "fuel_price_per_us_gal=4", "fuel_currency=EUR"]):
-        run = world.drover.run(*words, "--by", "anna", env=env) if words[1] != "add" else world.drover.run(*words, env=env)
-        assert run.code == 0, run.err
+        world.drover.done(*words, *([] if words[1] == "add" else ["--by", "anna"]), env=env)
     [now] = trips_of(filled, "priced")["trips"]
     assert now["currency"] == "USD", "the drive was over before the price was said"
     said = {"schema": 1, "kind": "settings", "id": "s-1", "ts": NIGHT_MS - 86_400_000, "by": "anna", "account": "anna",
             "settings": json.dumps({"fuel_price_per_us_gal": 3, "fuel_currency": "EUR"})}
-    pushing = producer(world.brokers)
-    for partition in pushing.list_topics("drover.cars").topics["drover.cars"].partitions:
-        pushing.produce("drover.cars", json.dumps(said), partition=partition)
-    assert pushing.flush(HANG_S) == 0
+    world.tell("drover.cars", said)
     world.work_off(env)
     [then] = trips_of(filled, "priced")["trips"]
     assert then["currency"] == "EUR" and then["fuel_cost"] == pytest.approx(then["fuel_us_gal"] * 3, abs=0.001)
@@ -257,8 +234,7 @@ PARTS = "SELECT extract(epoch FROM start_at)::bigint / 60 - %s, extract(epoch FR
 
 
 def parts_of(env, vehicle):
-    with connect(env) as connection:
-        return [tuple(row) for row in connection.execute(PARTS, (MIDNIGHT // 60_000, MIDNIGHT // 60_000, vehicle)).fetchall()]
+    return [tuple(row) for row in query(env, PARTS, MIDNIGHT // 60_000, MIDNIGHT // 60_000, vehicle)]
 
 
 def test_a_drive_of_days_is_cut_at_midnights_and_what_comes_late_moves_one_cut(filled):

@@ -11,7 +11,7 @@ import pytest
 from apps import App, Desk
 from harness import HANG_S, until
 from test_mail import Box, Server
-from world import connect
+from world import connect, query
 
 ROSTER = "id,role,name,mail\n" + "".join(f"g-{n},rider,Rider {n},g{n}@campus.example\n" for n in range(1, 61)) + "d-1,ride_driver,Petr,d1@campus.example\n"
 
@@ -46,8 +46,7 @@ class Codes(Desk):
     def roster(self, text, *more):
         file = self.folder / "roster.csv"
         file.write_text(text)
-        run = self.world.drover.run("import", "people", file, "--campus", "north", *more, env=self.env)
-        assert run.code == 0, run.err
+        self.world.drover.done("import", "people", file, "--campus", "north", *more, env=self.env)
 
     def anybody(self, token=None):
         return App(self.port, self.certificate, self.app_certificate, token, "north")
@@ -95,14 +94,13 @@ def test_a_mailed_code_gives_a_token_once(office):
 
 def tokens_told(office, person):
     """By the audit log: what, by whom, and what more."""
-    run = office.world.drover.run("audit", "--account", person, "--json", env=office.env)
-    assert run.code == 0, run.err
+    run = office.world.drover.done("audit", "--account", person, "--json", env=office.env)
     return [(entry["action"], entry["actor"], json.loads(entry["detail"])) for entry in map(json.loads, run.out.splitlines())]
 
 
 def test_tokens_that_an_operator_ends_are_told_with_who_did_it(office):
     app = office.anybody(hand(office, "g-60", office.code("g-60")).json["token"])
-    assert office.world.drover.run("people", "revoke-tokens", "g-60", "--campus", "north", env=office.env).code == 0
+    office.world.drover.done("people", "revoke-tokens", "g-60", "--campus", "north", env=office.env)
     assert app.get("me").problem == (401, "token-unknown")
     added, ended = tokens_told(office, "north/g-60")
     assert (added[0], added[1]) == ("campus_token_added", None) and ended[0] == "campus_token_revoked" and ended[1], "whoever typed it"
@@ -155,9 +153,8 @@ def test_a_code_cannot_be_tried_out(office):
 def test_the_tables_and_logs_hold_no_code(office):
     office.mailing.stop()
     assert office.anybody().post("codes", {"id": "g-7"}).status == 202
-    with connect(office.env) as connection:
-        [digest] = [row[0] for row in connection.execute("SELECT digest FROM drover.person_code WHERE person = 'g-7'")]
-        [[waiting]] = connection.execute("SELECT body FROM drover.mail WHERE recipient = 'g7@campus.example'").fetchall()
+    [digest] = [row[0] for row in query(office.env, "SELECT digest FROM drover.person_code WHERE person = 'g-7'")]
+    [[waiting]] = query(office.env, "SELECT body FROM drover.mail WHERE recipient = 'g7@campus.example'")
     assert not re.search(rb"\d{8}", waiting)
     guesses = [b"%s%08d" % (prefix, 0) for prefix in (b"", b"north\0g-7\0")]
     assert digest not in [hashlib.blake2b(guess, digest_size=32).digest() for guess in guesses]
@@ -214,8 +211,7 @@ def test_without_a_key_or_a_mail_server_there_are_no_codes(office, given, said):
 def test_a_key_must_be_long_enough(office, world):
     short = office.folder / "short-key"
     short.write_bytes(b"x" * 31)
-    run = world.drover.run(*office.options("--set", f"people.code_key_file={short}"), env=office.env)
-    assert run.code == 1 and "must hold 32" in run.err
+    world.drover.fails(*office.options("--set", f"people.code_key_file={short}"), env=office.env, says="must hold 32")
 
 
 def test_one_account_does_not_use_up_everybodys_codes(env):

@@ -8,56 +8,31 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 import pytest
 from certificates import self_signed
-from collectors import KEY, Collector
-from harness import HANG_S, is_long, until
-from stories import Database, alone
+from harness import is_long, lent, until
+from stand_ins import KEY, Collector
+from stories import database, house, world  # noqa: F401 (fixtures)
 from test_survey_weather import middle
-from world import a_world, connect, producer
+from world import Asked, query, url_of
 
 START = datetime(2026, 6, 15, 9, 10, tzinfo=timezone(timedelta(hours=3)))
 SECRETS = ["wanjiru@example.org", "+254 700 000001", "Wanjiru Otieno", "hunter2-at-bamona", KEY]
 
 
-@pytest.fixture(scope="module")
-def house(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def database(house):
-    return Database(house)
-
-
-@pytest.fixture
-def world(house, database, tmp_path):
-    with alone(house, tmp_path, database) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    return self_signed(tmp_path_factory.mktemp("collector"), "collector")
-
-
 @pytest.fixture
 def desk(world, certificate, tmp_path, request):
     name = re.sub("[^a-z0-9]", "", request.node.name)[4:]
-    desk = Desk(world, certificate, tmp_path, name[:20] + name[-4:])
-    yield desk
-    desk.close()
+    yield from lent(Desk(world, certificate, tmp_path, name[:20] + name[-4:]))
 
 
-class Desk:
+class Desk(Asked):
     """A worker, a collector, and what `drover notify` needs to know of it."""
 
     def __init__(self, world, certificate, folder, name):
         self.world, self.certificate, self.folder, self.name = world, certificate, folder, name
         self.env = world.database()
         # As production's login, without other rights.
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_relay TO drover_notify")
-        self.relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", self.env["DROVER_POSTGRES_URL"])
+        query(self.env, "GRANT drover_relay TO drover_notify")
+        self.relay_url = url_of(self.env, "drover_notify")
         self.token = folder / "token"
         self.token.write_text(KEY + "\n")
         self.collector = Collector(certificate)
@@ -102,21 +77,14 @@ class Desk:
 
     def push(self, *surveys, account="anna"):
         """A pair is a survey and the version that it was made from."""
-        sender = producer(self.world.brokers)
-        for survey in surveys:
-            survey, based_on = survey if isinstance(survey, tuple) else (survey, None)
+        def record(survey, based_on=None):
             kind = {"kind": "survey"} if based_on is None else {"kind": "review", "based_on": based_on}
-            record = {"schema": 1, **kind, "id": f"r-{survey['survey']}-{based_on}", "site": survey["site"], "ts": int(time.time() * 1000), "account": f"{self.name}.{account}", "by": "tests", "survey": survey}
-            sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+            return {"schema": 1, **kind, "id": f"r-{survey['survey']}-{based_on}", "site": survey["site"], "ts": int(time.time() * 1000), "account": f"{self.name}.{account}", "by": "tests", "survey": survey}
+        self.world.push("drover.sightings", *[record(*each) if isinstance(each, tuple) else record(each) for each in surveys])
         self.world.work_off(self.env)
 
     def states(self):
         return {f"{site}:{survey}:{version}": state for site, survey, version, state in self.query("SELECT site, survey, version, state FROM drover.forward")}
-
-    def query(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
 
     def hurry(self):
         """What was put off is tried now."""
@@ -339,8 +307,7 @@ def test_a_replay_passes_nothing_on(desk):
     desk.push(desk.survey(1), (desk.survey(1, comments="2"), 0))
     desk.notify()
     until(lambda: len(desk.collector.ids()) == 2)
-    desk.drover("replay", "--into", "again")
-    desk.drover("verify", "again")
+    desk.world.replayed(desk.env)
     desk.push(desk.survey(2))
     until(lambda: "waiting" not in desk.states().values())
     assert len(desk.collector.requests) == 3 and len(desk.states()) == 3

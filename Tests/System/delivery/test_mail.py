@@ -1,7 +1,6 @@
 """Mail that waits reaches a mail server: at least once, over TLS, with one Message-ID; refused, greylisted, away, killed."""
 import email
 import email.policy
-import re
 import signal
 import socket
 import ssl
@@ -11,8 +10,8 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult
 from certificates import self_signed
-from harness import HANG_S, free_port, is_long, until
-from world import connect
+from harness import HANG_S, free_port, is_long, lent, until
+from world import connect, query, url_of
 
 USER, PASSWORD = "drover", "pass word\u00e9"
 
@@ -59,22 +58,14 @@ class Server(Controller):
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory):
-    return self_signed(tmp_path_factory.mktemp("mail"), "mail")
-
-
-@pytest.fixture(scope="module")
 def database(world):
     return world.database()
 
 
 @pytest.fixture
 def office(world, database, certificate, tmp_path):
-    with connect(database) as connection:
-        connection.execute("DELETE FROM drover.mail")
-    office = Office(world, database, certificate, tmp_path)
-    yield office
-    office.close()
+    query(database, "DELETE FROM drover.mail")
+    yield from lent(Office(world, database, certificate, tmp_path))
 
 
 class Office:
@@ -83,9 +74,8 @@ class Office:
     def __init__(self, world, env, certificate, folder):
         self.world, self.env, self.certificate, self.folder, self.box = world, env, certificate, folder, Box()
         # As production's login, without other rights.
-        with connect(env) as connection:
-            connection.execute("GRANT drover_relay TO drover_notify")
-        self.relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", env["DROVER_POSTGRES_URL"])
+        query(env, "GRANT drover_relay TO drover_notify")
+        self.relay_url = url_of(env, "drover_notify")
         self.password = folder / "password"
         self.password.write_text(PASSWORD + "\n")
         self.server, self.relays = Server(self.box, certificate), []
@@ -100,14 +90,10 @@ class Office:
         return relay
 
     def write(self, mail_id, recipient="ada@campus.example", subject="Your code", body="12345678\n", expires="1 hour"):
-        with connect(self.env) as connection:
-            connection.execute(
-                "INSERT INTO drover.mail (mail_id, recipient, subject, body, expires_at) VALUES (%s, %s, %s, %s, now() + %s::interval)",
-                [mail_id, recipient, subject, body.encode(), expires])
+        query(self.env, "INSERT INTO drover.mail (mail_id, recipient, subject, body, expires_at) VALUES (%s, %s, %s, %s, now() + %s::interval)", mail_id, recipient, subject, body.encode(), expires)
 
     def rows(self):
-        with connect(self.env) as connection:
-            return {row[0]: row[1:] for row in connection.execute("SELECT mail_id, tries, refused FROM drover.mail").fetchall()}
+        return {row[0]: row[1:] for row in query(self.env, "SELECT mail_id, tries, refused FROM drover.mail")}
 
     def ids(self):
         return [mail[2]["Message-ID"] for mail in self.box.mails]
@@ -158,8 +144,7 @@ def test_a_mail_of_parts_is_read_by_another_reader(office):
     assert message["References"].split() == ["<m-1@campus.example>", "<m-2@campus.example>"]
     assert message["List-Unsubscribe"] == "<https://drover.example/off/abc>" and message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     assert not message.defects and not any(part.defects for part in message.walk())
-    with connect(office.env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.mail_file").fetchone() == (0,)
+    assert query(office.env, "SELECT count(*) FROM drover.mail_file") == [(0,)]
 
 
 def test_mail_arrives_over_tls_with_a_login(office):

@@ -9,25 +9,20 @@ import time
 import urllib.request
 
 import pytest
-from collectors import Collector
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from harness import DIES_WITH_US, HANG_S, free_port, looked_at, until
-from people import PASSWORD, Visitor, enter
+from harness import DIES_WITH_US, HANG_S, free_port, lent, looked_at, until
+from people import PASSWORD, Visitor, enter, logged_in
 from playwright.sync_api import expect
+from stand_ins import Collector
 from test_accounts import Site
-from test_mail import Office, certificate  # noqa: F401 (a fixture)
+from test_mail import Office
 from test_notices import Farm, body, read
 from test_notices import database, env, farm, worker  # noqa: F401 (fixtures)
-from world import connect, dump  # noqa: F401
-
-
-def query(env, sql):
-    with connect(env) as connection:
-        return connection.execute(sql).fetchall()
+from world import connect, query
 
 
 def unpadded(text):
@@ -35,10 +30,8 @@ def unpadded(text):
 
 
 @pytest.fixture
-def hook(certificate):  # noqa: F811
-    hook = Collector(certificate)
-    yield hook
-    hook.close()
+def hook(certificate):
+    yield from lent(Collector(certificate))
 
 
 class Home:
@@ -54,9 +47,7 @@ class Home:
         self.visitor = lambda who: self.log_in(who)
 
     def log_in(self, who):
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, who)
 
     def form(self, who, path, **fields):
         visitor = self.log_in(who)
@@ -74,15 +65,13 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         key = base64.b64decode(re.search(r"whsec_([A-Za-z0-9+/=]+)", shown.body).group(1))
         # Shown once, and kept encrypted.
         assert "whsec_" not in home.log_in("miller").get("/notices").body
-        with connect(env) as connection:
-            assert key not in connection.execute("SELECT webhook_key FROM drover.notice_setting WHERE account = 'miller'").fetchone()[0]
+        assert key not in query(env, "SELECT webhook_key FROM drover.notice_setting WHERE account = 'miller'")[0][0]
         home.farm.setting("miller", critical_channels=["webhook"])
         answers = [(503, "later", {}), (302, "", {"Location": "https://127.0.0.1:1/"}), (429, "", {"Retry-After": "1"})]
         hook.trick = lambda request: answers.pop(0) if answers else (204, "", {})
         before = int(time.time())
-        with connect(env) as connection:
-            rules = "drover-rules 2\nmachine\tm-1\nrule\tCoolant Temperature\tabove\t\u00b0C\tint\tfarmer\t105000\t\t0" + "\t" * 7
-            connection.execute("INSERT INTO drover.rule_set VALUES (0, '1990-01-01T00:00:00Z', 'v', %s, -1) ON CONFLICT DO NOTHING", [rules])
+        rules = "drover-rules 2\nmachine\tm-1\nrule\tCoolant Temperature\tabove\t\u00b0C\tint\tfarmer\t105000\t\t0" + "\t" * 7
+        query(env, "INSERT INTO drover.rule_set VALUES (0, '1990-01-01T00:00:00Z', 'v', %s, -1) ON CONFLICT DO NOTHING", rules)
         relay = home.farm.notify(*allowed, "--set", f"notices.ca_file={certificate[0]}")
         alert = home.farm.alert()
         last = "SELECT {} FROM drover.notice_message WHERE account = 'miller' AND channel = 'webhook' ORDER BY made_at DESC LIMIT 1"
@@ -108,8 +97,7 @@ def test_a_webhook_is_signed_tried_again_and_told_by_mail_in_the_end(world, env,
         until(lambda: home.farm.mails() and home.site.office.rows() == {}, relay)
         [mail] = home.farm.mails()
         assert mail["Subject"].startswith("[critical] m-2")
-        with connect(env) as connection:
-            states = connection.execute("SELECT channel, state, answer, payload IS NULL FROM drover.notice_message WHERE account = 'miller' ORDER BY made_at").fetchall()
+        states = query(env, "SELECT channel, state, answer, payload IS NULL FROM drover.notice_message WHERE account = 'miller' ORDER BY made_at")
         assert states[0] == ("webhook", "sent", "status 204", True) and states[1] == ("webhook", "refused", "status 410", True) and states[2][:2] == ("mail", "sent")
         # A certificate that nobody vouches for: kept, not sent, and it says why.
         relay.stop()
@@ -161,7 +149,6 @@ def test_a_webhook_that_says_nothing_holds_up_its_own_messages_alone(world, env,
         home.site.close()
 
 
-
 def test_pushes_are_read_by_the_browser_s_key_alone(farm, hook, certificate, tmp_path):  # noqa: F811
     """The push service sees what RFC 8291 and RFC 8292 say: decrypted and verified here by another implementation."""
     subprocess.run(["openssl", "ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", tmp_path / "push.key"], check=True)
@@ -200,9 +187,8 @@ def test_pushes_are_read_by_the_browser_s_key_alone(farm, hook, certificate, tmp
     key = ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), unpadded(public))
     key.verify(encode_dss_signature(int.from_bytes(signature[:32], "big"), int.from_bytes(signature[32:], "big")), token.rpartition(".")[0].encode(), ec.ECDSA(hashes.SHA256()))
     # Those that are gone, not allowed or no key of a browser are forgotten.
-    with connect(farm.env) as connection:
-        assert connection.execute("SELECT endpoint FROM drover.push_subscription").fetchall() == [(service + "/one",)]
-        assert connection.execute("SELECT state, answer FROM drover.notice_message WHERE channel = 'push'").fetchall() == [("sent", "taken for 1 browser")]
+    assert query(farm.env, "SELECT endpoint FROM drover.push_subscription") == [(service + "/one",)]
+    assert query(farm.env, "SELECT state, answer FROM drover.notice_message WHERE channel = 'push'") == [("sent", "taken for 1 browser")]
     assert alert
 
 
@@ -283,8 +269,7 @@ def test_people_choose_what_they_are_told(world, env, certificate, page, screens
         page.get_by_label("Step 1: after minutes").fill("15")
         with page.expect_navigation():  # To where it is already.
             page.get_by_role("button", name="Save the steps").click()
-        with connect(env) as connection:
-            assert connection.execute("SELECT * FROM drover.notice_step").fetchall() == [("miller", 1, 15, "boss")]
+        assert query(env, "SELECT * FROM drover.notice_step") == [("miller", 1, 15, "boss")]
         assert home.form("miller", "/notices/steps", **{"colleague-1": "deal", "after-1": "15"}).status == 422
         # Everybody sees what is theirs; who runs the installation all of it.
         assert "There was nothing to tell yet." in home.log_in("deal").get("/notices").body or "m-2" not in home.log_in("deal").get("/notices").body
@@ -308,16 +293,14 @@ def test_links_in_mails(world, worker, env, certificate, page, screenshots, tmp_
         visitor = Visitor(home.port)
         for _ in range(3):
             assert "m-1: Coolant Temperature" in visitor.get(link).body
-        with connect(env) as connection:
-            assert connection.execute("SELECT count(*) FROM drover.acknowledgement").fetchone() == (0,)
+        assert query(env, "SELECT count(*) FROM drover.acknowledgement") == [(0,)]
         page.goto(home.address + link)
         looked_at(page, screenshots, "acknowledge")
         page.get_by_label("Note for colleagues").fill("on my way")
         page.get_by_role("button", name="Acknowledge").click()
         expect(page.get_by_role("status")).to_contain_text("Your colleagues see")
         def seen():
-            with connect(env) as connection:
-                return connection.execute("SELECT acknowledged_by, note FROM drover.acknowledgement").fetchall()
+            return query(env, "SELECT acknowledged_by, note FROM drover.acknowledgement")
         until(seen, worker)
         assert seen() == [("miller", "on my way")]
         # Once.
@@ -328,18 +311,17 @@ def test_links_in_mails(world, worker, env, certificate, page, screenshots, tmp_
         leave = re.search(r"<https://drover\.example(/notices/end-mail\S+)>", mail["List-Unsubscribe"]).group(1)
         assert visitor.get(leave).status == 200
         def ended():
-            with connect(env) as connection:
-                return connection.execute("SELECT mail_ended_at IS NOT NULL FROM drover.notice_setting WHERE account = 'miller'").fetchone()
-        assert ended() is None
+            return query(env, "SELECT mail_ended_at IS NOT NULL FROM drover.notice_setting WHERE account = 'miller'")
+        assert ended() == []
         assert visitor.get(leave.replace("account=miller", "account=boss")).status == 404
         assert visitor.ask("POST", leave.replace("account=miller", "account=boss"), "List-Unsubscribe=One-Click").status == 404
         answer = visitor.ask("POST", leave, "List-Unsubscribe=One-Click", Sec_Fetch_Site=None, Content_Type="application/x-www-form-urlencoded")
-        assert answer.status == 200 and ended() == (True,)
+        assert answer.status == 200 and ended() == [(True,)]
         home.farm.alert("m-2")
         until(lambda: ("opened", "not_told", "there is no way to tell it: see the channels in the settings") in home.farm.notices(), relay)
         assert "You ended these mails" in home.log_in("miller").get("/notices").body
         assert home.form("miller", "/notices", critical_manner="at_once", critical_channel="mail", warning_manner="daily", daily="07:00", backlog="daily", repeat_h="4").status == 303
-        assert ended() == (False,)
+        assert ended() == [(False,)]
     finally:
         home.site.close()
 
@@ -366,8 +348,7 @@ def test_alertmanager_gets_what_is_open(farm, tmp_path):  # noqa: F811
         relay = begin()
         until(lambda: set(groups()) == {"deal", None}, relay)
         one = groups()["deal"]["m-1", "Coolant Temperature", "critical"]
-        with connect(farm.env) as connection:
-            [opened] = connection.execute("SELECT opened_at FROM drover.alert WHERE alert_id = %s", [first]).fetchone()
+        [opened] = query(farm.env, "SELECT opened_at FROM drover.alert WHERE alert_id = %s", first)[0]
         assert one["startsAt"][:19] == f"{opened:%Y-%m-%dT%H:%M:%S}" and one["generatorURL"] == f"https://drover.example/alerts/{first}"
         assert one["annotations"] == {"alert": first, "worst": "108.5 \u00b0C", "rule": "above 105 \u00b0C", "advice": "Stop & let it cool <slowly>"}
         # One that starts tells at once.

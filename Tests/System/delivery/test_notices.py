@@ -1,5 +1,4 @@
 """Who is told of alerts, when and how, and what became of it: from a reading to a mail, against a real mail server."""
-import json
 import re
 import time
 from contextlib import contextmanager
@@ -7,10 +6,10 @@ from datetime import datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
-from harness import HANG_S, is_long, until
+from harness import is_long, until
 from stories import Database
-from test_mail import Office, certificate  # noqa: F401 (a fixture)
-from world import connect, producer
+from test_mail import Office
+from world import connect, query
 
 ZONE = "Europe/Berlin"
 
@@ -19,9 +18,7 @@ def read(world, vehicle, ago_s, **values):
     """A machine's reading of so many seconds ago."""
     ts = int(time.time() - ago_s) * 1000
     reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True, **values}
-    sender = producer(world.brokers)
-    sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.machines", reading)
 
 
 class Farm:
@@ -84,8 +81,7 @@ class Farm:
             connection.execute(f"UPDATE drover.notice_setting SET {assigned} WHERE account = %(account)s", {"account": account, **columns})
 
     def notices(self, account="miller", what="occasion, state, reason"):
-        with connect(self.env) as connection:
-            return connection.execute(f"SELECT {what} FROM drover.notice WHERE account = %s ORDER BY decided_at, occasion, round, alert_id", [account]).fetchall()
+        return query(self.env, f"SELECT {what} FROM drover.notice WHERE account = %s ORDER BY decided_at, occasion, round, alert_id", account)
 
     def hurry(self):
         """What waits is due now."""
@@ -104,9 +100,8 @@ class Farm:
     def held(self, table):
         """Nobody writes to the table meanwhile; `is_met()` says whether somebody waits for that, in the middle of a transaction."""
         def is_met():
-            with connect(self.env) as other:
-                return other.execute("SELECT 1 FROM pg_locks WHERE relation = %s::regclass AND NOT granted AND database = "
-                                     "(SELECT oid FROM pg_database WHERE datname = current_database())", [f"drover.{table}"]).fetchall()
+            return query(self.env, "SELECT 1 FROM pg_locks WHERE relation = %s::regclass AND NOT granted AND database = "
+                         "(SELECT oid FROM pg_database WHERE datname = current_database())", f"drover.{table}")
         with connect(self.env) as connection, connection.transaction():
             connection.execute(f"LOCK TABLE drover.{table} IN SHARE MODE")
             yield is_met
@@ -116,10 +111,8 @@ class Farm:
 
     def settled(self):
         """Nothing is left to decide, and nothing due to tell or send."""
-        with connect(self.env) as connection:
-            return connection.execute(
-                """SELECT NOT EXISTS (SELECT FROM drover.notice_event) AND NOT EXISTS (SELECT FROM drover.notice WHERE state = 'waiting' AND due_at < now() + interval '5 s')
-                       AND NOT EXISTS (SELECT FROM drover.mail WHERE refused IS NULL)""").fetchone()[0]
+        return query(self.env, """SELECT NOT EXISTS (SELECT FROM drover.notice_event) AND NOT EXISTS (SELECT FROM drover.notice WHERE state = 'waiting' AND due_at < now() + interval '5 s')
+                   AND NOT EXISTS (SELECT FROM drover.mail WHERE refused IS NULL)""")[0][0]
 
 
 @pytest.fixture(scope="module")
@@ -134,14 +127,13 @@ def env(database):
 
 @pytest.fixture
 def worker(world, env):
-    worker = world.worker(env, "notices")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "notices")
     yield worker
     assert worker.stop() == 0
 
 
 @pytest.fixture
-def farm(world, env, certificate, tmp_path):  # noqa: F811
+def farm(world, env, certificate, tmp_path):
     office = Office(world, env, certificate, tmp_path)
     yield Farm(office)
     office.close()
@@ -161,8 +153,7 @@ def test_from_a_reading_to_the_owner_and_the_dealer(world, worker, farm):
     assert mine["Subject"] == "[critical] m-1: Coolant Temperature 97 \u00b0C" == theirs["Subject"]
     text, html = body(mine), body(mine, "html")
     assert "Stop" not in text and "alert when: above 85 \u00b0C" in text and "rule: of model 8R Tractor\n" in text and "worst: 97 \u00b0C" in text and "advice: Let the engine idle" in text
-    with connect(farm.env) as connection:
-        [opened] = connection.execute("SELECT opened_at FROM drover.alert WHERE severity = 'critical'").fetchone()
+    [opened] = query(farm.env, "SELECT opened_at FROM drover.alert WHERE severity = 'critical'")[0]
     assert f"since: {opened.astimezone(ZoneInfo(ZONE)):%Y-%m-%d %H:%M}" in text
     assert "https://drover.example/alerts/" in html and "I take care of it" in html
     assert mine["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click" and "/notices/end-mail?account=miller&link=drover_" in mine["List-Unsubscribe"]
@@ -175,16 +166,14 @@ def test_from_a_reading_to_the_owner_and_the_dealer(world, worker, farm):
     assert farm.mails("boss") == farm.mails("maker") == farm.mails("other") == []
     assert farm.notices("boss", "occasion, state, reason") == [("opened", "not_told", "critical alerts are switched off")]
     assert farm.notices("maker") == farm.notices("other") == []
-    with connect(farm.env) as connection:
-        assert connection.execute("SELECT channel, state, answer FROM drover.notice_message").fetchall() == [("mail", "sent", "taken by the mail server")] * 4
-        assert connection.execute("SELECT count(*) FROM drover.notice_event").fetchone() == (0,)
+    assert query(farm.env, "SELECT channel, state, answer FROM drover.notice_message") == [("mail", "sent", "taken by the mail server")] * 4
+    assert query(farm.env, "SELECT count(*) FROM drover.notice_event") == [(0,)]
 
 
 def test_whom(farm):
     """A farmer never gets what is for dealers; a dealer only from the confirmation on; a developer where it is wanted."""
     farm.setting("maker", made_machines=True)
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES ('m-2', 'deal', now() - interval '1 minute', 'miller')")
+    query(farm.env, "INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES ('m-2', 'deal', now() - interval '1 minute', 'miller')")
     relay = farm.notify()
     alerts = {audience: farm.alert(audience=audience) for audience in ("farmer", "dealer", "developer")}
     before = farm.alert("m-2", opened_ago_s=90)
@@ -247,15 +236,13 @@ def test_a_warning_that_becomes_critical_is_told_once(farm):
 
 
 def test_us_units_and_the_reader_s_clock(farm):
-    with connect(farm.env) as connection:
-        connection.execute("UPDATE drover.account SET units = 'us', zone = 'America/Chicago' WHERE account = 'miller'")
+    query(farm.env, "UPDATE drover.account SET units = 'us', zone = 'America/Chicago' WHERE account = 'miller'")
     relay = farm.notify()
     farm.alert(opened_ago_s=0)
     until(farm.mails, relay)
     [mail] = farm.mails()
     assert mail["Subject"].endswith("Coolant Temperature 227.3 \u00b0F") and "alert when: above 221 \u00b0F" in body(mail)
-    with connect(farm.env) as connection:
-        [[opened]] = connection.execute("SELECT opened_at FROM drover.alert").fetchall()
+    [[opened]] = query(farm.env, "SELECT opened_at FROM drover.alert")
     assert f"since: {opened.astimezone(ZoneInfo('America/Chicago')):%Y-%m-%d %H:%M}" in body(mail)
 
 
@@ -263,8 +250,7 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     # Where no clock is ever changed, and far from both ends.
     local = datetime.now(ZoneInfo("Asia/Kathmandu"))
     minute = local.hour * 60 + local.minute
-    with connect(farm.env) as connection:
-        connection.execute("UPDATE drover.account SET zone = 'Asia/Kathmandu' WHERE account = 'miller'")
+    query(farm.env, "UPDATE drover.account SET zone = 'Asia/Kathmandu' WHERE account = 'miller'")
     farm.setting("miller", warning_manner="at_once", quiet_from=(minute - 360) % 1440, quiet_until=(minute + 360) % 1440)
     relay = farm.notify()
     quiet = farm.alert(severity="warning")
@@ -279,8 +265,7 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     assert due == timedelta(hours=4)
 
     # Silenced: not before the silence ends; and over by then, not at all.
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.silence VALUES (0, 's-1', 'm-1', NULL, 'Tire Pressure', now() - interval '1 s', now() + interval '1 hour', 'boss', NULL)")
+    query(farm.env, "INSERT INTO drover.silence VALUES (0, 's-1', 'm-1', NULL, 'Tire Pressure', now() - interval '1 s', now() + interval '1 hour', 'boss', NULL)")
     silenced = farm.alert(parameter="Tire Pressure")
     until(lambda: [row for row in farm.notices(what="alert_id, reason") if row == (silenced, "silenced by boss")], relay)
     farm.resolve(silenced)
@@ -288,15 +273,13 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
     until(lambda: (silenced, "not_told", "it was silenced by boss and is over") in farm.notices(what="alert_id, state, reason"), relay)
 
     # Acknowledged: neither told again nor passed on.
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.acknowledgement VALUES ('m-2', 'r-1', %s, now(), 'boss', NULL)", [loud])
+    query(farm.env, "INSERT INTO drover.acknowledgement VALUES ('m-2', 'r-1', %s, now(), 'boss', NULL)", loud)
     farm.hurry()
     until(lambda: (loud, "repeated", "not_told", "boss has acknowledged it") in farm.notices(what="alert_id, occasion, state, reason"), relay)
 
     # Hours old when it reached us, or over by then: as one wants such.
     old, over = farm.alert(opened_ago_s=7_300), farm.alert(opened_ago_s=60, state="resolved")
-    with connect(farm.env) as connection:
-        connection.execute("UPDATE drover.alert SET resolved_told_at = told_at, resolved_at = opened_at + interval '9 s' WHERE alert_id = %s", [over])
+    query(farm.env, "UPDATE drover.alert SET resolved_told_at = told_at, resolved_at = opened_at + interval '9 s' WHERE alert_id = %s", over)
     until(lambda: len([row for row in farm.notices(what="alert_id, manner, reason") if row[0] in (old, over) and row[1] == "daily" and "hours old" in row[2]]) >= 1, relay)
     farm.setting("miller", backlog="never")
     older = farm.alert(opened_ago_s=9_000)
@@ -307,8 +290,7 @@ def test_quiet_hours_silences_acknowledgements_and_backlogs(farm):
 
 
 def test_repeats_slow_down_and_colleagues_step_in(farm):
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.notice_step VALUES ('miller', 1, 15, 'boss'), ('miller', 2, 60, 'other')")
+    query(farm.env, "INSERT INTO drover.notice_step VALUES ('miller', 1, 15, 'boss'), ('miller', 2, 60, 'other')")
     farm.setting("boss", critical_manner="at_once")
     farm.setting("boss", critical_manner="never")
     relay = farm.notify()
@@ -320,9 +302,8 @@ def test_repeats_slow_down_and_colleagues_step_in(farm):
         [waited] = [row[1] for row in farm.notices(what="round, due_at - decided_at, occasion, state") if row[2] == "repeated" and row[3] == "waiting"]
         waits.append(round(waited.total_seconds() / 3600, 2))
         farm.hurry()
-        with connect(farm.env) as connection:
-            # A burst of messages is held back: these were hours apart.
-            connection.execute("UPDATE drover.notice_message SET made_at = made_at - interval '1 hour'")
+        # A burst of messages is held back: these were hours apart.
+        query(farm.env, "UPDATE drover.notice_message SET made_at = made_at - interval '1 hour'")
         until(lambda: len(farm.mails()) == number + 1, relay)
     assert waits == [4, 8, 16, 24, 24]
     assert {mail["Subject"] for mail in farm.mails()[1:]} == {"[still open] m-1: Coolant Temperature 108.5 \u00b0C"}
@@ -361,8 +342,7 @@ def test_what_a_mail_server_refuses_is_seen(farm):
     relay = farm.notify()
     farm.alert()
     def messages():
-        with connect(farm.env) as connection:
-            return dict((row[0], row[1:]) for row in connection.execute("SELECT account, state, tries, answer FROM drover.notice_message WHERE account <> 'boss'").fetchall())
+        return dict((row[0], row[1:]) for row in query(farm.env, "SELECT account, state, tries, answer FROM drover.notice_message WHERE account <> 'boss'"))
     until(lambda: farm.office.hurry() or {account: row[0] for account, row in messages().items()} == {"miller": "sent", "deal": "refused"}, relay)
     assert messages()["miller"] == ("sent", 3, "taken by the mail server") and messages()["deal"] == ("refused", 1, "the server refused it (550)")
     assert len(farm.mails()) == 1 and farm.office.box.asked.count("miller@example.org") == 3
@@ -393,8 +373,7 @@ def test_two_relays_share_the_work(farm):
             until(done, *relays)
     until(done, *relays)
     arrived = [mail["Message-ID"][1:].partition("@")[0] for mail in farm.mails()]
-    with connect(farm.env) as connection:
-        told = connection.execute("SELECT t.message_id, n.alert_id FROM drover.notice n JOIN drover.notice_told t USING (notice_id) WHERE n.account = 'miller' AND n.occasion = 'opened'").fetchall()
+    told = query(farm.env, "SELECT t.message_id, n.alert_id FROM drover.notice n JOIN drover.notice_told t USING (notice_id) WHERE n.account = 'miller' AND n.occasion = 'opened'")
     assert len(told) == len({alert for _, alert in told}) == 20
     assert sorted(arrived) == sorted({message for message, _ in told})
 
@@ -403,10 +382,9 @@ def test_a_storm_and_a_relay_that_is_killed_again_and_again(farm):
     """Many machines in a minute, `drover notify` killed meanwhile: each notice is in one message, and a message that came twice has one id."""
     kills, each = (50, 40) if is_long() else (6, 50)
     count = kills * each
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) SELECT 's-' || n, 'deal', now() - interval '1 day', 'x' "
-                           "FROM generate_series(0, %s) n", [count - 1])
-        connection.execute("INSERT INTO drover.fleet_vehicle SELECT 'farm', 'machine', 's-' || n FROM generate_series(0, %s) n", [count - 1])
+    query(farm.env, "INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) SELECT 's-' || n, 'deal', now() - interval '1 day', 'x' "
+          "FROM generate_series(0, %s) n", count - 1)
+    query(farm.env, "INSERT INTO drover.fleet_vehicle SELECT 'farm', 'machine', 's-' || n FROM generate_series(0, %s) n", count - 1)
 
     def raise_more(first):
         with connect(farm.env) as connection, connection.transaction():

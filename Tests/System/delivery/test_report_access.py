@@ -13,7 +13,7 @@ from people import add_account, PASSWORD, Visitor
 from test_accounts import Site
 from test_drive_pages import raw, spreadsheet
 from test_reports import text
-from world import connect
+from world import connect, query, url_of
 
 DAY = datetime(2026, 9, 14, tzinfo=timezone.utc)
 CUSTOMERS = ["northern", "southern"]
@@ -198,13 +198,12 @@ def test_what_comes_by_itself_is_held_to_the_same(two):
                            INSERT INTO drover.report_run (schedule_id, due_at, is_asked) SELECT schedule_id, '2026-10-01T06:00Z', true FROM made""",
                         [f"{customer}-all", report, values.get("of", ""), values.get("fleet", "")])
         connection.execute("GRANT drover_relay TO drover_notify")
-    relay_url = re.sub(r"user='?\w+'?", "user=drover_notify", two.env["DROVER_POSTGRES_URL"])
+    relay_url = url_of(two.env, "drover_notify")
     relay = two.world.drover.start("notify", "--set", f"postgres.page_url={two.site.pages}",
                                    env={**two.env, "DROVER_POSTGRES_RELAY_URL": relay_url})
 
     def rows(sql):
-        with connect(two.env) as connection:
-            return connection.execute(sql).fetchall()
+        return query(two.env, sql)
     try:
         until(lambda: rows("SELECT count(*) FROM drover.report_run WHERE state = 'waiting'") == [(0,)], relay)
     finally:

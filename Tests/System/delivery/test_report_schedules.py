@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from certificates import self_signed
-from harness import HANG_S, is_long, looked_at, until
+from harness import HANG_S, is_long, lent, looked_at, until
 from playwright.sync_api import expect
 from test_accounts import Site
 from people import add_account, enter, PASSWORD, Visitor
@@ -77,8 +77,7 @@ def due_times(cron, zone, since, days):
 
 
 def told(drover, cron, zone, since, count):
-    run = drover.run("schedule", "next", cron, "--zone", zone, "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"), "--count", str(count))
-    assert run.code == 0, run.err
+    run = drover.done("schedule", "next", cron, "--zone", zone, "--since", since.strftime("%Y-%m-%dT%H:%M:%SZ"), "--count", str(count))
     return [datetime.fromisoformat(line.replace("Z", "+00:00")) for line in run.out.split()]
 
 
@@ -133,9 +132,7 @@ def test_leap_days_come_and_what_never_comes_is_refused(drover):
 @pytest.fixture(scope="module")
 def house(world, tmp_path_factory, fixtures):
     folder = tmp_path_factory.mktemp("schedules")
-    desk = Desk(world, folder, self_signed(folder, "mail"), fixtures)
-    yield desk
-    desk.close()
+    yield from lent(Desk(world, folder, self_signed(folder, "mail"), fixtures))
 
 
 @pytest.fixture
@@ -154,8 +151,7 @@ class Desk:
         drives = fixtures / "cars" / "kit-seat-leon"
         for file in sorted(drives.glob("*.1hz.csv")):
             if "Beschleunigung" not in file.name:
-                run = world.drover.run("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
-                assert run.code == 0, run.err
+                world.drover.done("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
         self.worker = world.worker(self.env, "schedules")
         world.work_off(self.env)
         self.site = Site(world, self.env, certificate, folder)
@@ -183,9 +179,7 @@ class Desk:
         self.office.relays.clear()
 
     def add(self, report, account, *words):
-        run = self.world.drover.run("schedule", "add", report, "--account", account, *words, env=self.env)
-        assert run.code == 0, run.err
-        return int(run.out)
+        return int(self.world.drover.done("schedule", "add", report, "--account", account, *words, env=self.env).out)
 
     def runs(self, schedule):
         return self.run("SELECT state, first_date, last_date, tries, rows, mails, revision, change, reason, content FROM drover.report_run WHERE schedule_id = %s ORDER BY due_at", schedule)
@@ -362,14 +356,14 @@ def test_what_was_missed_while_it_was_off_stays_missed(desk):
     # Half a day from now: none falls due meanwhile.
     far = datetime.now(UTC) + timedelta(hours=12)
     schedule = desk.add("trips", "manager", "--cron", f"{far.minute} {far.hour} * * *", "--since", (datetime.now(UTC) - timedelta(days=5)).strftime("%Y-%m-%dT%H:%M:%SZ"))
-    assert desk.world.drover.run("schedule", "off", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "off", schedule, env=desk.env)
     desk.notify()
-    assert desk.world.drover.run("schedule", "on", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "on", schedule, env=desk.env)
     until(lambda: desk.is_settled(schedule))
     assert desk.runs(schedule) == []
-    assert desk.world.drover.run("schedule", "run", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "run", schedule, env=desk.env)
     until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"])
-    assert desk.world.drover.run("schedule", "remove", schedule, env=desk.env).code == 0
+    desk.world.drover.done("schedule", "remove", schedule, env=desk.env)
     assert desk.run("SELECT 1 FROM drover.report_schedule WHERE schedule_id = %s", schedule) == []
 
 
@@ -400,8 +394,7 @@ def test_other_times_hold_from_now_on_and_lose_nothing_that_was_due(desk):
     for words, message in [(["--cron", "0 0 30 2 *"], "no such day"), (["--cron", "0 6"], "must be five fields"), (["--cron", "0 6 * * *", "--zone", "Mars/North"], "Europe/Berlin"), ([], "--cron is needed")]:
         refused = change(*words)
         assert refused.code == 2 and message in refused.err, refused.err
-    unknown = desk.world.drover.run("schedule", "change", 999_999, "--cron", "0 6 * * *", env=desk.env)
-    assert unknown.code == 1 and "there is no such schedule" in unknown.err
+    desk.world.drover.fails("schedule", "change", 999_999, "--cron", "0 6 * * *", env=desk.env, says="there is no such schedule")
 
 
 def test_a_failing_one_waits_longer_each_time_and_stops_no_other(desk):

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from harness import HANG_S, is_long
 from test_drive_pages import REPORTS, fill, fleet  # noqa: F401
-from world import connect
+from world import query
 
 ONE_DAY, MONTH = ["--date", "2018-02-20", "--zone", "Europe/Berlin"], ["--date", "2026-05-14", "--span", "month"]
 
@@ -72,11 +72,10 @@ def test_on_paper_stands_what_stands_in_the_page(fleet, report, screenshots):
 
 
 def test_the_head_of_a_table_stands_on_each_of_its_pages(fleet):
-    with connect(fleet.env) as connection:
-        connection.execute("""INSERT INTO drover.survey (site, survey, version, account, submitted_by, submitted_at, site_name, started_at, stopped_at, utc_offset_min, local_date,
-                           distance_m, weather_missing, needs_review, sightings, individuals, topic_partition)
-                           SELECT 'many', 'm-' || n, 0, 'sam', 't', now(), NULL, day, day + interval '1 hour', 0, day::date, 1000 + n, 0, false, n, n, 0
-                           FROM generate_series(0, 299) n, LATERAL (SELECT timestamptz '2026-03-01Z' + n * interval '1 day' AS day) d""")
+    query(fleet.env, """INSERT INTO drover.survey (site, survey, version, account, submitted_by, submitted_at, site_name, started_at, stopped_at, utc_offset_min, local_date,
+                       distance_m, weather_missing, needs_review, sightings, individuals, topic_partition)
+                       SELECT 'many', 'm-' || n, 0, 'sam', 't', now(), NULL, day, day + interval '1 hour', 0, day::date, 1000 + n, 0, false, n, n, 0
+                       FROM generate_series(0, 299) n, LATERAL (SELECT timestamptz '2026-03-01Z' + n * interval '1 day' AS day) d""")
     pdf = fleet.command("survey-day", "--date", "2026-03-01", "--until", "2026-12-31", "--site", "many", "--format", "pdf")
     pages = int(facts(pdf)["Pages"])
     assert pages > 5

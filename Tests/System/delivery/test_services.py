@@ -13,17 +13,10 @@ from clocks import faked_clock
 from harness import is_long, until
 from services import KEY, Services, metres
 from stories import Database
-from world import connect
+from world import connect, query
 
 PLACE = (38.8987123, -77.0486321)
 PAST = "2026-06-01T14:20:00Z"
-
-
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    yield services
-    services.close()
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +74,12 @@ def ledger(env, service="weather-history"):
 
 def clock(env):
     """Of the database, which counts for all processes."""
-    with connect(env) as connection:
-        return connection.execute("SELECT clock_timestamp()").fetchone()[0]
+    return query(env, "SELECT clock_timestamp()")[0][0]
 
 
 def is_over(env, column):
     """A wait or a rest is over."""
-    with connect(env) as connection:
-        connection.execute(f"UPDATE drover.outside_service SET {column} = now() - interval '1 ms' WHERE {column} IS NOT NULL")
+    query(env, f"UPDATE drover.outside_service SET {column} = now() - interval '1 ms' WHERE {column} IS NOT NULL")
 
 
 # Weather
@@ -173,8 +164,7 @@ def test_the_key_is_sent_and_never_shown(drover, env, stand, tmp_path):
     run = weather(drover, env, stand, provider="openweathermap", weather__api_key=None, weather__api_key_file=tmp_path / "key")
     assert run.code == 1 and "it refuses us (status 401): check its key" in run.err
     assert stand.asked[0][2]["appid"] == "wrong-" + KEY
-    with connect(env) as connection:
-        kept = connection.execute("SELECT string_agg(s::text, ' ') FROM drover.outside_service s").fetchone()[0]
+    kept = query(env, "SELECT string_agg(s::text, ' ') FROM drover.outside_service s")[0][0]
     assert KEY not in run.err + run.out + kept
     check = drover.run("outside", "check", *settings(stand, "openweathermap", weather__api_key="wrong-" + KEY), env=env)
     assert KEY not in check.out + check.err
@@ -321,8 +311,7 @@ def test_many_processes_together_keep_their_distance(drover, env, stand):
     with ThreadPoolExecutor(4) as pool:
         runs = list(pool.map(lambda n: drover.run(
             "outside", "address", f"house {2 * n}", f"house {2 * n + 1}", *settings(stand, geocoder__calls_max="4/s"), env=env), range(4)))
-    with connect(env) as connection:
-        [[spaced_until, last]] = connection.execute("SELECT spaced_until, clock_timestamp() FROM drover.outside_service WHERE service = 'geocoder'").fetchall()
+    [[spaced_until, last]] = query(env, "SELECT spaced_until, clock_timestamp() FROM drover.outside_service WHERE service = 'geocoder'")
     assert sum(run.out.count("(service)") for run in runs) == len(stand.asked) == 8, [run.err for run in runs]
     # A turn is a quarter of a second: eight in a row, the last one not before it begins.
     turn = timedelta(seconds=0.25)
@@ -449,8 +438,7 @@ def test_an_address_is_found_once_and_who_asks_says_so(drover, env, stand):
     [again] = json.loads(address(drover, env, stand, " 2121 i STREET nw ").out)
     assert again == {**place, "method": "cache"} and len(stand.asked) == 1
     assert stand.asked[0][3]["User-Agent"] == "drover (ops@fleet.example)"
-    with connect(env) as connection:
-        kept = connection.execute("SELECT string_agg(g::text, ' ') FROM drover.geocode g").fetchone()[0]
+    kept = query(env, "SELECT string_agg(g::text, ' ') FROM drover.geocode g")[0][0]
     assert "street" not in kept.lower(), "what people look for is kept as a digest"
 
 
@@ -495,8 +483,7 @@ def test_a_geocoder_that_talks_nonsense_is_not_believed(drover, env, stand, cont
 def test_the_check_asks_each_service_once_and_says_units_and_what_is_left(drover, env, stand):
     arguments = ["--at", "38.90,-77.04", "--format", "json", *settings(stand)]
     for count in (1, 2):
-        run = drover.run("outside", "check", *arguments, env=env)
-        assert run.code == 0, run.err
+        run = drover.done("outside", "check", *arguments, env=env)
         assert sorted(path.split("/")[1] for path in stand.paths()) == sorted(["v1", "table", "reverse"] * count)
     weather, travel, geocoder = json.loads(run.out)
     assert re.search(r"temperature -?[\d.]+ °C, wind_speed [\d.]+ m/s", weather["says"])
@@ -552,9 +539,8 @@ def test_what_is_kept_too_long_goes(drover, env, stand):
             connection.execute(f"UPDATE drover.{table} SET kept_until = now() - interval '1 second'")
     assert weather(drover, env, stand, (1, 1)).code == 0 and len(stand.paths()) == 3
     assert json.loads(travel(drover, env, stand, [PLACE], [(38.9, -77.0)]).out)[0]["method"] == "service"
-    with connect(env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.weather_hour WHERE kept_until < now()").fetchone()[0] == 0
-        assert connection.execute("SELECT count(*) FROM drover.travel_leg").fetchone()[0] == 1
+    assert query(env, "SELECT count(*) FROM drover.weather_hour WHERE kept_until < now()")[0][0] == 0
+    assert query(env, "SELECT count(*) FROM drover.travel_leg")[0][0] == 1
 
 
 # Recorded answers

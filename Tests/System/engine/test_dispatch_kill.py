@@ -6,11 +6,10 @@ import signal
 import threading
 import time
 
-import pytest
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, freeze, is_long, until
 from test_dispatch import Office
-from world import connect
+from world import connect, query
 
 
 class Answers:
@@ -139,9 +138,7 @@ def test_each_rider_gets_one_vehicle_whatever_is_killed_meanwhile(world):
     for record in answers.records:
         by_id[record["id"]].add(json.dumps(record, sort_keys=True))
     assert all(len(same) == 1 for same in by_id.values()), "what is sent again is the same"
-    with connect(office.env) as connection:
-        decisions = connection.execute(
-            "SELECT step ->> 'request', step ->> 'vehicle' FROM drover.dispatch_decision, jsonb_array_elements(why -> 'steps') AS step "
-            "WHERE campus = %s AND step ->> 'event' = 'pickup'", [campus.name]).fetchall()
+    decisions = query(office.env, "SELECT step ->> 'request', step ->> 'vehicle' FROM drover.dispatch_decision, jsonb_array_elements(why -> 'steps') AS step "
+                      "WHERE campus = %s AND step ->> 'event' = 'pickup'", campus.name)
     assert sorted(decisions) == sorted((request, vehicle) for request, (_, vehicle) in rides.items()), "decided once"
     assert sum(moments.values()) == riders.count and moments["asked"] > 0 and moments["decided"] > 0

@@ -5,7 +5,7 @@ import pytest
 from harness import HANG_S
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from test_uploads import HOUR, now
-from world import connect, producer
+from world import producer, query
 
 BEGIN = now() // 60_000 * 60_000 - 10 * HOUR
 
@@ -44,10 +44,8 @@ class Story:
         self.world.work_off(self.env)
 
     def alerts(self, car):
-        with connect(self.env) as connection:
-            return connection.execute(
-                """SELECT (extract(epoch FROM opened_at) * 1000)::bigint - %s, (extract(epoch FROM resolved_at) * 1000)::bigint - %s, split_part(account, '-', 1)
-                FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' AND parameter = 'Speed' ORDER BY 1""", (BEGIN, BEGIN, car)).fetchall()
+        return query(self.env, """SELECT (extract(epoch FROM opened_at) * 1000)::bigint - %s, (extract(epoch FROM resolved_at) * 1000)::bigint - %s, split_part(account, '-', 1)
+            FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' AND parameter = 'Speed' ORDER BY 1""", BEGIN, BEGIN, car)
 
 
 @pytest.mark.parametrize("change", ["limits", "driver"])

@@ -1,9 +1,7 @@
 """The harness itself: it must see what it is there to see."""
-import http.server
-import threading
-
 import pytest
 from harness import axe_violations, is_long
+from stand_ins import Answering, StandIn
 
 PAGES = {
     "/good": "<html lang=en><title>Good</title><main><h1>Good</h1></main></html>",
@@ -16,23 +14,14 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def site():
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Handler(Answering):
         def do_GET(self):
             body = PAGES.get(self.path, "").encode()
-            self.send_response(200 if body or self.path == "/favicon.ico" else 404)
-            self.send_header("Content-Type", "text/html")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.reply(200 if body or self.path == "/favicon.ico" else 404, body, "text/html")
 
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    server = StandIn(Handler)
+    yield server.address
+    server.close()
 
 
 def test_a_good_page_passes(page, site, watch, screenshots):

@@ -3,7 +3,7 @@ import json
 
 import pytest
 from harness import HANG_S, until
-from world import connect, producer
+from world import producer, query
 
 CARS, MACHINES, MINUTES, STARTED_MS = 400, 200, 9, 1_767_225_600_000
 
@@ -20,12 +20,10 @@ STAYS = {
 @pytest.mark.parametrize("table", STAYS)
 def test_no_index_holds_what_changes_with_every_reading(env, table):
     # Of keys, expressions and conditions: each of them keeps an update from being in place.
-    with connect(env) as connection:
-        held = connection.execute(
-            """SELECT DISTINCT i.indexrelid::regclass::text, a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid
-            WHERE i.indrelid = %s::regclass AND (a.attnum = ANY (i.indkey) OR EXISTS (
-                SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
-                    AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum AND a.attnum > 0))""", ["drover." + table]).fetchall()
+    held = query(env, """SELECT DISTINCT i.indexrelid::regclass::text, a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid
+        WHERE i.indrelid = %s::regclass AND (a.attnum = ANY (i.indkey) OR EXISTS (
+            SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = i.indexrelid
+                AND d.refobjid = i.indrelid AND d.refobjsubid = a.attnum AND a.attnum > 0))""", "drover." + table)
     assert held
     assert [(index, column) for index, column in held if column not in STAYS[table]] == []
 
@@ -50,9 +48,7 @@ def test_a_fleets_minutes_are_written_in_place(world, env):
     assert worker.stop() == 0
 
     def counted():
-        with connect(env) as connection:
-            return {name: (updates, hot) for name, updates, hot in
-                    connection.execute("SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = 'drover'")}
+        return {name: (updates, hot) for name, updates, hot in query(env, "SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables WHERE schemaname = 'drover'")}
 
     # The first of its minutes is new, the last one still open. Sessions tell of what they did as they end.
     least = {"trip": CARS * (MINUTES - 2), "vehicle_day": CARS * (MINUTES - 2), "vehicle": MACHINES * (MINUTES - 1)}

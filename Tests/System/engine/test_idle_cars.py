@@ -3,11 +3,11 @@ import json
 import urllib.request
 from datetime import UTC, datetime
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from brokers import make_topics
 from harness import HANG_S, free_port, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from test_uploads import now
-from world import connect, producer
+from world import Asked, producer
 
 DAY, ONCE = 86_400_000, 700
 BEGIN = now() // DAY * DAY - 20 * DAY
@@ -17,14 +17,12 @@ def instant(ms):
     return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-class Story:
+class Story(Asked):
     """One partition, whose clock is told."""
 
     def __init__(self, world):  # noqa: F811
         self.world, self.port = world, free_port()
-        admin = AdminClient({"bootstrap.servers": world.brokers})
-        made = admin.create_topics([NewTopic("drover.cars", 1, 1, config={"message.timestamp.type": "LogAppendTime"})])
-        made["drover.cars"].result(HANG_S)
+        make_topics(world.brokers, {"drover.cars": 1})
         self.env, self.sender, self.number = world.database(), producer(world.brokers), 0
         self.start()
 
@@ -52,10 +50,6 @@ class Story:
 
     def holds(self, count):
         until(lambda: self.held() == count, self.worker, about=f"{count} cars in memory")
-
-    def query(self, statement):
-        with connect(self.env) as connection:
-            return connection.execute(statement).fetchall()
 
 
 def test_cars_that_come_once_are_forgotten_and_found_again(world):  # noqa: F811
@@ -102,14 +96,11 @@ def test_cars_that_come_once_are_forgotten_and_found_again(world):  # noqa: F811
     told = dict(story.query("SELECT vehicle, string_agg(DISTINCT account, ' ') FROM drover.alert WHERE state <> 'withdrawn' GROUP BY 1"))
     assert told == {"once-6": "driver-6", "once-9": "driver-9", "once-10": "driver-10", "once-12": "driver-12"}, told
     # A clock that is set back finds those of its time again.
-    run = world.drover.run("clock", "set-back", "--topic", "drover.cars", "--partition", "0", "--to", f"{instant(BEGIN + DAY // 2)}", "--reason", "test",
+    world.drover.done("clock", "set-back", "--topic", "drover.cars", "--partition", "0", "--to", f"{instant(BEGIN + DAY // 2)}", "--reason", "test",
                            env=story.env)
-    assert run.code == 0, run.err
     world.work_off(story.env)
     story.holds(ONCE + 1)
     story.tick(at + 3 * DAY)
     story.holds(0)
-    assert world.drover.run("replay", "--into", "again", env=story.env).code == 0
-    verified = world.drover.run("verify", "again", env=story.env)
-    assert verified.code == 0, verified.out[-2_000:]
+    world.replayed(story.env)
     assert story.worker.stop() == 0

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from brokers import DIES_WITH_US, Mock, Noida, answers, free_port, newest_librdkafka
 from certificates import Authority
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer
 from harness import HANG_S, is_long, scratch, until
 from kafka import Kafka, missing
 from kafka_gate import BEHIND, SYNC_GROUP, Gate
-from world import connect, dump
+from world import dump, messages, query
 
 PASSWORD, OTHER_PASSWORD = "Zaunkönig, 7 =", "Goldammer 8"
 needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -138,15 +138,13 @@ def drive(fixtures):
 
 def hand_in(world, env, fixtures):
     for what in (["cars", drive(fixtures), "--vehicle", "tls-car"], ["machines", fixtures / "machines" / "readings.jsonl"]):
-        run = world.drover.run("import", *what, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", *what, env=env)
 
 
 def result(env):
     """Rows of what was handed in. Alerts of silence go by the ticks that stand between the readings, and are left out."""
     rows = dump(env)
-    with connect(env) as connection:
-        alerts = connection.execute("SELECT alert_id, parameter, severity, opened_at FROM drover.alert WHERE parameter <> 'Last Cell Call In' ORDER BY alert_id").fetchall()
+    alerts = query(env, "SELECT alert_id, parameter, severity, opened_at FROM drover.alert WHERE parameter <> 'Last Cell Call In' ORDER BY alert_id")
     return {table: rows[table] for table in ("vehicle_minute", "trip", "vehicle_day", "machine_reading")} | {"alert": alerts}
 
 
@@ -161,24 +159,14 @@ def test_the_whole_path_over_tls_with_certificates_of_ours(world, secured, roots
     assert result(env) == expected and expected["trip"] and expected["machine_reading"] and expected["alert"]
     # What the worker decided comes out on a topic again.
     until(lambda: outbox(env) == 0, worker, notify)
-    assert alerts_on(secured.brokers) >= len(expected["alert"]) > 0
+    assert len(messages(secured.brokers, "drover.alerts")) >= len(expected["alert"]) > 0
     assert world.drover.run("status", env=env).out.count("copies of topics") == 1
     assert re.search(r"^broker: ok, \d+ topics, 1 copy of ours$", world.drover.run("check", env=env).out, re.M)
     assert notify.stop() == 0 and worker.stop() == 0
 
 
 def outbox(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0]
-
-
-def alerts_on(brokers):
-    """Records of the alerts' topic."""
-    reader = Consumer({"bootstrap.servers": brokers, "group.id": "looker", "log_level": 2})
-    partitions = reader.list_topics("drover.alerts", timeout=HANG_S).topics["drover.alerts"].partitions
-    ends = [reader.get_watermark_offsets(TopicPartition("drover.alerts", partition), timeout=HANG_S) for partition in partitions]
-    reader.close()
-    return sum(high - low for low, high in ends)
+    return query(env, "SELECT count(*) FROM drover.outbox")[0][0]
 
 
 # Of librdkafka 2.0.2 Kafka 4 takes no SCRAM (Trouble.swift); of the newest it does.
@@ -193,18 +181,6 @@ def test_the_whole_path_with_a_login(world, secured, roots, fixtures, expected, 
     world.work_off(env)
     assert result(env) == expected
     assert worker.stop() == 0 and PASSWORD not in worker.output()
-
-
-@pytest.mark.long(reason="the same by another mechanism, of a Kafka before 4, which the gate stands for")
-def test_the_whole_path_with_a_login_at_an_older_kafka(world, gate, roots, certificates, fixtures, expected, place):
-    gate.open(certificates["broker"], users={"drover": PASSWORD}, is_kafka_4=False)
-    env = world.database() | login(gate.port, roots, secret(place, PASSWORD), sasl_mechanism="SCRAM-SHA-256")
-    hand_in(world, env, fixtures)
-    worker = world.worker(env, "login-older")
-    world.work_off(env)
-    assert result(env) == expected
-    assert worker.stop() == 0 and PASSWORD not in worker.output()
-    assert {user for _, user, _ in gate.guests} == {"drover"}
 
 
 def said_of_broker(drover, env, *arguments):
@@ -298,39 +274,18 @@ def test_what_the_broker_refuses_of_us_is_named(drover, gates, roots, certificat
             server.wait(HANG_S)
 
 
-@pytest.mark.long(reason="what Kafka refuses, once more as the gate words it: other mechanisms, and for machines without Kafka")
-def test_what_the_gate_refuses_of_us_is_named(drover, gates, roots, certificates, place):
-    right, wrong = secret(place, PASSWORD), secret(place, OTHER_PASSWORD)
-    old, new = {}, newest_librdkafka()
-    by_scram, by_all = gates(), gates()
-    by_scram.open(certificates["broker"], users={"drover": PASSWORD}, mechanisms=["SCRAM-SHA-256"])
-    by_all.open(certificates["broker"], users={"drover": PASSWORD})
-    scram = login(by_scram.port, roots, right, sasl_mechanism="SCRAM-SHA-256")
-    plain = login(by_all.port, roots, wrong, sasl_mechanism="PLAIN")
-    assert differing(drover, [
-        (scram | new, "^ok, "),
-        (scram | old, "Kafka 4, which takes SCRAM from librdkafka 2.6.1 on"),
-        (scram | new | {"DROVER_KAFKA_SASL_PASSWORD_FILE": str(wrong)},
-         r"^(?!.*Kafka 4).*refuses the login \(Authentication failed.*Correct kafka.sasl_user and the password"),
-        (scram | old | {"DROVER_KAFKA_SASL_MECHANISM": "PLAIN"}, "Set kafka.sasl_mechanism to one that it has"),
-        (plain | old, "Invalid username or password"),
-        (plain | old | {"DROVER_KAFKA_SASL_PASSWORD_FILE": str(right)}, "^ok, "),
-    ]) == []
-
-
 def test_a_worker_waits_for_a_broker_that_is_not_believed_and_goes_on_by_itself(world, gate, roots, certificates, fixtures, expected):
     gate.open(certificates["broker"])
     env = world.database() | tls(gate.port, roots)
     what = ["import", "cars", drive(fixtures), "--vehicle", "tls-car"]
-    assert world.drover.run(*what, env=env).code == 0
+    world.drover.done(*what, env=env)
     worker = world.worker(env, "patient")
     world.work_off(env)
     gate.open(certificates["run out"])
     gate.cut()
     worker.wait_for(r"is not believed: its certificate has run out")
     if is_long():  # It tries for ten seconds.
-        run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-        assert run.code == 1 and "its certificate has run out. Renew it at the broker" in run.err
+        world.drover.fails("import", "machines", fixtures / "machines" / "readings.jsonl", env=env, says="its certificate has run out. Renew it at the broker")
     gate.open(certificates["broker"])
     hand_in(world, env, fixtures)
     world.work_off(env)
@@ -343,7 +298,7 @@ def test_nothing_is_asked_for_without_a_pause_where_nothing_comes(world, gate, f
     gate.open()
     env = world.database() | {"DROVER_KAFKA_BROKERS": f"127.0.0.1:{gate.port}"}
     worker = world.worker(env, "idle", **{"ticks.roles": ""})
-    assert world.drover.run("import", "cars", drive(fixtures), "--vehicle", "tls-car", env=env).code == 0
+    world.drover.done("import", "cars", drive(fixtures), "--vehicle", "tls-car", env=env)
     world.work_off(env)
     before, began = gate.fetches, time.monotonic()
     # It goes on asking all the same. A hundred a second at most, however fast the machine is; without a pause there are thousands.
@@ -397,10 +352,7 @@ def another_authority(world, gate, roots, certificates, env, worker, notify, fil
     gate.open(certificates["broker of theirs"], clients=roots[1].root)
     gate.cut()
     worker.wait_for("is not believed|hangs up")
-    with connect(env) as connection:
-        connection.execute(
-            "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'k', 'renewal-1', %s)",
-            ['{"schema":1,"alert":"x"}'])
+    query(env, "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'k', 'renewal-1', %s)", '{"schema":1,"alert":"x"}')
     put([roots[1].root], [root])
     put(certificates["stranger"], mine)
     wanted = {(client, None, "stranger") for client in ("drover-work", "drover-notify", "drover-ticks")}
@@ -481,8 +433,7 @@ def test_settings_that_do_not_go_together_are_told_with_their_line(drover, tmp_p
         assert told[0].startswith(f"settings: kafka.{key}: ")
     # A role does not begin with them. Files that are missing or open to others are its clients' to tell.
     if "not there" not in wanted and "everybody on this machine" not in wanted:
-        refused = drover.run("import", "cars", file, "--settings", file)
-        assert refused.code == 1 and wanted in refused.err, refused.err
+        drover.fails("import", "cars", file, "--settings", file, says=wanted)
 
 
 def test_loopback_and_scram_may_do_without_tls(drover, gate, place):
@@ -515,9 +466,8 @@ def test_copies_that_no_broker_can_hold_are_refused_and_topics_that_have_fewer_t
     assert line["is"] == "1" and "kafka-reassign-partitions.sh" in line["what_to_do"]
     lonely = Noida(data)
     try:
-        run = world.drover.run("import", "cars", drive(fixtures), "--vehicle", "tls-car", "--set", "kafka.replication=3",
-                               env=env | {"DROVER_KAFKA_BROKERS": lonely.brokers})
-        assert run.code == 1 and "kafka.replication: is 3, and 1 brokers are there: drover.cars, " in run.err and "Start the others" in run.err
+        world.drover.fails("import", "cars", drive(fixtures), "--vehicle", "tls-car", "--set", "kafka.replication=3",
+                           env=env | {"DROVER_KAFKA_BROKERS": lonely.brokers}, says=["kafka.replication: is 3, and 1 brokers are there: drover.cars, ", "Start the others"])
     finally:
         lonely.stop()
 

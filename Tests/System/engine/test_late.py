@@ -2,10 +2,10 @@
 import json
 import shutil
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from brokers import make_topics
 from harness import HANG_S, ROOT, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import producer, query
 
 MINUTE = 60_000
 # More than are judged at a tick.
@@ -16,9 +16,7 @@ class Log:
     """One partition, so that all machines share what it costs."""
 
     def __init__(self, world):
-        admin = AdminClient({"bootstrap.servers": world.brokers})
-        topic = NewTopic("drover.machines", 1, 1, config={"message.timestamp.type": "LogAppendTime"})
-        admin.create_topics([topic])["drover.machines"].result(HANG_S)
+        make_topics(world.brokers, {"drover.machines": 1})
         self.sender = producer(world.brokers)
         self.now = 1_789_344_000_000  # 2026-09-14
         self.ticks = 0
@@ -43,14 +41,11 @@ class Log:
 
 
 def alerts(env):
-    with connect(env) as connection:
-        return connection.execute(
-            "SELECT vehicle, state, (extract(epoch FROM opened_at) * 1000)::bigint, revision FROM drover.alert ORDER BY vehicle, opened_at").fetchall()
+    return query(env, "SELECT vehicle, state, (extract(epoch FROM opened_at) * 1000)::bigint, revision FROM drover.alert ORDER BY vehicle, opened_at")
 
 
 def waiting(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.machine_rejudging").fetchone()[0]
+    return query(env, "SELECT count(*) FROM drover.machine_rejudging")[0][0]
 
 
 def taken(world, env):
@@ -61,7 +56,7 @@ def taken(world, env):
 def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
     env = world.database()
     log = Log(world)
-    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
     worker = world.worker(env, "one", **{"ticks.roles": "notify"})
     # Hot all along: each moves the alert's opening, and with it the state of all that follow.
     for index in range(COUNT):
@@ -87,12 +82,8 @@ def test_thousands_of_readings_newest_first_stop_nobody(world):  # noqa: F811
     assert waiting(env) == 0
     # Told once, however many moved it.
     assert alerts(env) == [("backlog", "open", log.now - (COUNT - 1) * MINUTE, 1), *others]
-    with connect(env) as connection:
-        assert connection.execute("SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'").fetchone() == (COUNT, COUNT)
-    run = world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    assert query(env, "SELECT count(*), count(DISTINCT read_at) FROM drover.machine_reading WHERE vehicle = 'backlog'") == [(COUNT, COUNT)]
+    world.replayed(env, seconds=HANG_S * 2)
     assert worker.stop() == 0
 
 
@@ -100,7 +91,7 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     """More machines than are noted in one commit, and a worker that is killed between two."""
     env = world.database()
     log = Log(world)
-    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
     worker = world.worker(env, "one", **{"ticks.roles": "notify"})
     for index in range(5_000):
         log.read(f"m-{index:04}", log.now, 120)
@@ -109,19 +100,17 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     assert {alert[1:] for alert in alerts(env)} == {("open", log.now, 0)}
 
     def spread():
-        with connect(env) as connection:
-            return connection.execute("SELECT after_vehicle FROM drover.machine_spreading").fetchall()
+        return query(env, "SELECT after_vehicle FROM drover.machine_spreading")
 
     # Of tractors it says nothing: from now on, and then from when the readings are on.
     shutil.copy(ROOT / "Deploy" / "thresholds" / "S690 Combine-thresholds.xml", tmp_path)
-    assert world.drover.run("rules", "publish", tmp_path, env=env).code == 0
+    world.drover.done("rules", "publish", tmp_path, env=env)
     taken(world, env)
     log.tick()
     log.flush()
     taken(world, env)
     assert spread() == [] and waiting(env) == 0
-    with connect(env) as connection:
-        version, text = connection.execute("SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1").fetchone()
+    version, text = query(env, "SELECT version, rules FROM drover.rule_set ORDER BY in_force_at DESC LIMIT 1")[0]
     log.put({"schema": 1, "kind": "rules", "ts": log.now, "version": version, "rules": text}, partition=0)
     log.flush()
     taken(world, env)
@@ -139,7 +128,5 @@ def test_rules_for_an_old_time_come_to_all_machines_in_pieces(world, tmp_path): 
     assert waiting(env) == 0
     told = alerts(env)
     assert len(told) == 5_000 and {alert[1:] for alert in told} == {("withdrawn", log.now, 1)}
-    assert world.drover.run("replay", "--into", "again", env=env, seconds=HANG_S * 2).code == 0
-    run = world.drover.run("verify", "again", "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    world.replayed(env, seconds=HANG_S * 2)
     assert worker.stop() == 0

@@ -3,7 +3,7 @@ import pytest
 from brokers import Noida
 from confluent_kafka.admin import AdminClient
 from harness import HANG_S
-from world import connect, dump, recordings
+from world import connect, dump, query, recordings
 
 LOST, REPLACED = "the broker does not have the records that follow our stored offset", "its end was lost and written anew"
 
@@ -12,7 +12,7 @@ LOST, REPLACED = "the broker does not have the records that follow our stored of
 def filled(world, fixtures):
     env = world.database()
     for path, car in recordings(fixtures):
-        assert world.drover.run("import", "cars", str(path), "--vehicle", car, env=env).code == 0
+        world.drover.done("import", "cars", str(path), "--vehicle", car, env=env)
     worker = world.worker(env, "filler", **{"ticks.roles": "notify"})
     world.work_off(env)
     assert worker.stop() == 0
@@ -53,11 +53,10 @@ def test_a_topic_that_was_lost_and_is_made_anew(world, fixtures, data):
     longest, *rest, shortest = sorted(recordings(fixtures), key=lambda each: -each[0].stat().st_size)
 
     def hand_in(path):
-        assert world.drover.run("import", "cars", path, "--vehicle", "car-1", env=env).code == 0
+        world.drover.done("import", "cars", path, "--vehicle", "car-1", env=env)
 
     def trips():
-        with connect(env) as connection:
-            return set(connection.execute("SELECT start_at FROM drover.trip").fetchall())
+        return set(query(env, "SELECT start_at FROM drover.trip"))
 
     try:
         hand_in(longest[0])

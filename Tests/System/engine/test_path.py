@@ -6,22 +6,14 @@ from decimal import Decimal
 
 import pytest
 from harness import HANG_S, ROOT, is_long, until
-from world import connect, dump, recordings
-
-
-def import_all(world, env, fixtures):
-    for path, car in recordings(fixtures):
-        run = world.drover.run("import", "cars", path, "--vehicle", car, env=env)
-        assert run.code == 0, run.err
-    run = world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-    assert run.code == 0, run.err
+from world import connect, dump, query, recordings
 
 
 @pytest.fixture(scope="module")
 def filled(world, fixtures):
     """What one undisturbed worker makes of everything."""
     env = world.database()
-    import_all(world, env, fixtures)
+    world.import_recordings(env, fixtures)
     worker = world.worker(env, "undisturbed")
     world.work_off(env)
     assert worker.stop() == 0
@@ -67,15 +59,12 @@ ADDITIVE = "readings disputed_readings speed_readings integrated_ms distance_mm 
 
 def test_a_trip_and_a_day_are_the_sums_of_their_minutes(filled):
     sums = ", ".join(f"sum({name}) AS {name}" for name in ADDITIVE)
-    with connect(filled) as connection:
-        names = ", ".join(ADDITIVE)
-        by_trip = connection.execute(
-            f"SELECT vehicle, trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2").fetchall()
-        assert by_trip == connection.execute(f"SELECT vehicle, start_at, {names} FROM drover.trip ORDER BY 1, 2").fetchall()
-        by_day = connection.execute(
-            f"SELECT vehicle, date_trunc('day', minute_at, 'UTC'), {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2").fetchall()
-        assert by_day == connection.execute(f"SELECT vehicle, day_at, {names} FROM drover.vehicle_day ORDER BY 1, 2").fetchall()
-        assert len(by_trip) >= 9
+    names = ", ".join(ADDITIVE)
+    by_trip = query(filled, f"SELECT vehicle, trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2")
+    assert by_trip == query(filled, f"SELECT vehicle, start_at, {names} FROM drover.trip ORDER BY 1, 2")
+    by_day = query(filled, f"SELECT vehicle, date_trunc('day', minute_at, 'UTC'), {sums} FROM drover.vehicle_minute GROUP BY 1, 2 ORDER BY 1, 2")
+    assert by_day == query(filled, f"SELECT vehicle, day_at, {names} FROM drover.vehicle_day ORDER BY 1, 2")
+    assert len(by_trip) >= 9
 
 
 def with_silence(folder):
@@ -97,10 +86,8 @@ def with_silence(folder):
 
 def test_alerts_are_those_of_the_independent_reference(filled, fixtures):
     expected = with_silence(fixtures / "machines")
-    with connect(filled) as connection:
-        rows = connection.execute(
-            """SELECT vehicle, parameter, severity, extract(epoch FROM opened_at) * 1000, extract(epoch FROM resolved_at) * 1000,
-                      worst_value FROM drover.alert WHERE state <> 'withdrawn' ORDER BY vehicle, parameter, opened_at""").fetchall()
+    rows = query(filled, """SELECT vehicle, parameter, severity, extract(epoch FROM opened_at) * 1000, extract(epoch FROM resolved_at) * 1000,
+                  worst_value FROM drover.alert WHERE state <> 'withdrawn' ORDER BY vehicle, parameter, opened_at""")
     ours = [
         dict(vehicle=v, parameter=p, severity=s, opened_ts=int(o), resolved_ts=None if r is None else int(r), worst_value=w)
         for v, p, s, o, r, w in rows
@@ -111,7 +98,7 @@ def test_alerts_are_those_of_the_independent_reference(filled, fixtures):
 
 def test_importing_everything_again_changes_no_row(world, filled, fixtures):
     before = dump(filled)
-    import_all(world, filled, fixtures)
+    world.import_recordings(filled, fixtures)
     # The same member: the embedded broker expires no static member that went away.
     worker = world.worker(filled, "undisturbed")
     worker.wait_for("worker started")
@@ -194,8 +181,7 @@ def test_every_query_that_ships_runs_as_the_reader(filled):
 
 def test_migrating_from_two_processes_at_once(world):
     env = world.database()
-    with connect(env) as connection:
-        connection.execute("DROP SCHEMA drover CASCADE")
+    query(env, "DROP SCHEMA drover CASCADE")
     running = [world.drover.start("migrate", env=env) for _ in range(4)]
     assert [each.wait() for each in running] == [0, 0, 0, 0]
     assert sum(bool(re.search("applied 0001", each.output())) for each in running) == 1

@@ -2,33 +2,26 @@
 import json
 import urllib.request
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from brokers import make_topics
 from harness import HANG_S, free_port, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
 from test_uploads import now
-from world import connect, producer
+from world import Asked, connect, producer
 
 CARS, MACHINES = ["odd-car", "car-1", "car-2", "car-3"], ["odd", "m-1", "m-2", "m-3"]
 
 
-class Story:
+class Story(Asked):
     """One partition each of cars and machines, so that whoever is refused is among others."""
 
     def __init__(self, world):  # noqa: F811
         self.world, self.number, self.startMs = world, 0, now() - 86_400_000
-        admin = AdminClient({"bootstrap.servers": world.brokers})
-        topics = [NewTopic(name, 1, 1, config={"message.timestamp.type": "LogAppendTime"}) for name in ("drover.cars", "drover.machines")]
-        for made in admin.create_topics(topics).values():
-            made.result(HANG_S)
+        make_topics(world.brokers, {"drover.cars": 1, "drover.machines": 1})
         self.env, self.sender = world.database(), producer(world.brokers)
 
     def execute(self, *statements):
         with connect(self.env) as connection:
             return [connection.execute(each) for each in statements][-1]
-
-    def rows(self, query):
-        with connect(self.env) as connection:
-            return connection.execute(query).fetchall()
 
     def say(self, topic, vehicle, kind, **fields):
         record = {"schema": 1, "kind": kind, "id": f"{vehicle}-{self.number}-{kind}", "vehicle": vehicle, "ts": self.startMs + 20_000 * self.number, **fields}
@@ -69,7 +62,7 @@ class Story:
         return {row["table"]: row["rows"] for row in found["compared"]}, {each["vehicle"] for each in found["in_quarantine"]}
 
     def newest(self, table, column):
-        return dict(self.rows(f"SELECT vehicle, (extract(epoch FROM max({column})) * 1000)::bigint FROM drover.{table} GROUP BY 1"))
+        return dict(self.query(f"SELECT vehicle, (extract(epoch FROM max({column})) * 1000)::bigint FROM drover.{table} GROUP BY 1"))
 
 
 def test_refused_vehicles_are_set_apart_and_come_back_as_if_nothing_had_been(world):  # noqa: F811
@@ -140,7 +133,7 @@ def test_refused_vehicles_are_set_apart_and_come_back_as_if_nothing_had_been(wor
     # As an undisturbed run, which a replay is: what it was told, and when, too.
     rows, left_out = story.verified("again")
     assert left_out == set() and rows["machine_reading"] > 3_000 and rows["alert"] > 0 and rows["rejected"] > 0
-    [(machines,), (alerts,)] = [story.rows(f"SELECT count(*) FROM drover.{table} WHERE vehicle = 'odd'")[0] for table in ("machine_reading", "alert")]
+    [(machines,), (alerts,)] = [story.query(f"SELECT count(*) FROM drover.{table} WHERE vehicle = 'odd'")[0] for table in ("machine_reading", "alert")]
     assert machines > 1_500 and alerts > 0
     assert "in quarantine" not in read("readyz")
     assert worker.stop() == 0
@@ -159,7 +152,7 @@ def test_more_than_may_be_set_apart_stop_their_partition_and_are_named(world):  
     assert story.held() == {}
     story.mend()
     world.work_off(story.env)
-    assert {each for each, in story.rows("SELECT DISTINCT vehicle FROM drover.machine_reading")} == {*MACHINES, *odd}
+    assert {each for each, in story.query("SELECT DISTINCT vehicle FROM drover.machine_reading")} == {*MACHINES, *odd}
     assert worker.stop() == 0
 
 
@@ -181,7 +174,7 @@ def test_records_that_the_topic_has_lost_are_said_before_anything_is_done(world)
     assert run.code == 0 and story.held() == {}, run.err
     story.push(2)
     world.work_off(story.env)
-    counts = dict(story.rows("SELECT vehicle, count(*) FROM drover.machine_reading GROUP BY 1"))
+    counts = dict(story.query("SELECT vehicle, count(*) FROM drover.machine_reading GROUP BY 1"))
     assert counts["odd"] == counts["m-1"]
     assert story.run("quarantine", "retry", "nobody").code == 1
     assert worker.stop() == 0

@@ -7,24 +7,16 @@ import time
 from contextlib import suppress
 
 import pytest
-from brokers import Noida, make_topics
+from brokers import make_topics
 from harness import HANG_S, is_long, until
-from test_relay import emptied, on_topics, relay
-from world import connect, producer
+from test_relay import emptied, env, on_topics, relay  # noqa: F401 (a fixture)
+from world import connect, producer, query
 
 TS = 1_790_000_000_000
 
 
 def reading(number, vehicle="car-1"):
     return ('{"schema":1,"kind":"reading","id":"a-%d","vehicle":"%s","ts":%d,"speed_kmh":50}' % (number, vehicle, TS + number * 1000)).encode()
-
-
-@pytest.fixture
-def env(world, tmp_path):
-    """An empty database, and a broker of the test's own."""
-    broker = Noida(tmp_path / "broker")
-    yield world.database() | {"DROVER_KAFKA_BROKERS": broker.brokers}
-    broker.close()
 
 
 def push(env, values, key=b"car-1", partition=None):
@@ -39,14 +31,12 @@ def push(env, values, key=b"car-1", partition=None):
 
 
 def start(world, env, name, **settings):
-    worker = world.worker(env, name, **{"ticks.interval_s": 60, **settings})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, name, **{"ticks.interval_s": 60, **settings})
     return worker
 
 
 def rows(env, what="*"):
-    with connect(env) as connection:
-        return connection.execute(f"SELECT {what} FROM drover.rejected ORDER BY topic, partition, record_offset").fetchall()
+    return query(env, f"SELECT {what} FROM drover.rejected ORDER BY topic, partition, record_offset")
 
 
 COLUMNS = "topic, partition, record_offset, last_offset, records, reason, first_bytes, pushed_at"
@@ -99,9 +89,8 @@ def test_list_show_and_retry(world, drover, env):
     # is not to be had here, so the decoder's change is played by the table: a good record is marked as rejected.
     [(partition, bad), (_, good)] = push(env, [b"\x00\x01rubbish", reading(1)])
     world.work_off(env)
-    with connect(env) as connection:
-        connection.execute("""INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, reason, first_bytes, pushed_at)
-            VALUES ('drover.cars', %s, %s, %s, 'a decoder of yesterday', '', now())""", (partition, good, good))
+    query(env, """INSERT INTO drover.rejected (topic, partition, record_offset, last_offset, reason, first_bytes, pushed_at)
+        VALUES ('drover.cars', %s, %s, %s, 'a decoder of yesterday', '', now())""", partition, good, good)
 
     run = drover.run("rejected", "list", "--format", "json", env=env)
     listed = json.loads(run.out)
@@ -114,16 +103,14 @@ def test_list_show_and_retry(world, drover, env):
     shown = json.loads(drover.run("rejected", "show", "drover.cars", partition, good, "--format", "json", env=env).out)
     assert shown["value"] == reading(1).decode() and shown["today"] == "can be decoded" and shown["reason"] == "a decoder of yesterday"
 
-    run = drover.run("rejected", "retry", "drover.cars", partition, bad, env=env)
-    assert run.code == 1 and "still cannot be decoded: not a JSON object" in run.err
+    drover.fails("rejected", "retry", "drover.cars", partition, bad, env=env, says="still cannot be decoded: not a JSON object")
     run = drover.run("rejected", "retry", "drover.cars", partition, good, env=env)
     assert run.code == 0 and "pushed again" in run.err
     assert [row[0] is not None for row in rows(env, "retried_at")] == [False, True]
     world.tick(env["DROVER_KAFKA_BROKERS"])
     world.work_off(env)
-    with connect(env) as connection:
-        # It was there already: sent twice is once.
-        assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(1,)]
+    # It was there already: sent twice is once.
+    assert query(env, "SELECT readings FROM drover.trip") == [(1,)]
     assert drover.run("rejected", "retry", "drover.cars", partition, 99, env=env).code == 1
     assert worker.stop() == 0
 
@@ -142,8 +129,7 @@ def test_a_vehicle_in_two_partitions_is_rejected_in_the_wrong_one_and_retried_in
     assert run.code == 0 and "1 records pushed again" in run.err, run.err
     world.tick(env["DROVER_KAFKA_BROKERS"])
     world.work_off(env)
-    with connect(env) as connection:
-        assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(3,)]
+    assert query(env, "SELECT readings FROM drover.trip") == [(3,)]
     assert len(rows(env)) == 1 and worker.stop() == 0
 
 
@@ -167,8 +153,7 @@ def test_what_a_campus_says_in_a_wrong_partition_is_retried_into_the_right(world
     # The one without a boundary is of no use in any partition.
     assert run.code == 1 and "7 records pushed again, acknowledged; 1 still cannot be decoded" in run.err, run.err
     world.work_off(env)
-    with connect(env) as connection:
-        assert connection.execute("SELECT campus FROM drover.campus").fetchall() == [("square",)]
+    assert query(env, "SELECT campus FROM drover.campus") == [("square",)]
     assert worker.stop() == 0
 
 
@@ -195,8 +180,7 @@ def test_retry_all_brings_in_what_can_be_read_by_now(world, drover, env):
     world.tick(env["DROVER_KAFKA_BROKERS"])
     world.work_off(env)
     assert worker.stop() == 0
-    with connect(env) as connection:
-        assert connection.execute("SELECT sum(readings) FROM drover.trip").fetchone() == (200,)
+    assert query(env, "SELECT sum(readings) FROM drover.trip") == [(200,)]
 
 
 @pytest.mark.parametrize("arguments, text", [
@@ -206,13 +190,11 @@ def test_retry_all_brings_in_what_can_be_read_by_now(world, drover, env):
     (["list", "x"], "say `list`"), (["retry", "--all", "drover.cars", "1", "1"], "say `list`"),
 ])
 def test_wrong_use_says_how(drover, arguments, text):
-    run = drover.run("rejected", *arguments)
-    assert run.code == 2 and text in run.err, run.err
+    drover.fails("rejected", *arguments, says=text, code=2)
 
 
 def test_ticks_reach_every_partition_again_and_again(world, env):
-    worker = world.worker(env, "ticking", **{"ticks.interval_s": 1})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "ticking", **{"ticks.interval_s": 1})
     with connect(env) as connection:
         for _ in range(2):
             since = connection.execute("SELECT now()").fetchone()[0]
@@ -228,9 +210,7 @@ def test_a_tick_of_a_clock_that_runs_ahead_is_dropped_and_counted(world, env):
     worker.wait_for("ticks_ahead=1")
     push(env, [at(5)], partition=partition, key=None)
     world.work_off(env)
-    with connect(env) as connection:
-        [(clock,)] = connection.execute(
-            "SELECT extract(epoch FROM clock_at) FROM drover.partition_progress WHERE topic = 'drover.cars' AND partition = 3").fetchall()
+    [(clock,)] = query(env, "SELECT extract(epoch FROM clock_at) FROM drover.partition_progress WHERE topic = 'drover.cars' AND partition = 3")
     assert clock < time.time() + 60
     assert worker.stop() == 0
 
@@ -262,5 +242,4 @@ def test_ticks_without_a_broker_are_left_out_and_said_once(drover):
 
 
 def test_a_role_that_is_no_role_is_said(drover):
-    run = drover.run("work", "--set", "ticks.roles=everybody")
-    assert run.code == 1 and "ticks.roles: `everybody` is not one of work, serve, notify" in run.err
+    drover.fails("work", "--set", "ticks.roles=everybody", says="ticks.roles: `everybody` is not one of work, serve, notify")

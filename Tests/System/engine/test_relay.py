@@ -11,11 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 from brokers import Noida
-from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
-from harness import HANG_S, freeze, is_long, until
+from harness import HANG_S, freeze, is_long, lent, until
 from kafka import Kafka, missing
-from world import connect
+from world import connect, messages, query
 
 TOPICS = ["drover.alerts", "drover.assignments"]
 needs_kafka = pytest.mark.skipif(bool(missing()), reason=missing())
@@ -31,9 +30,7 @@ def env(world, tmp_path):
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory):
-    kafka = Kafka(tmp_path_factory.mktemp("kafka"))
-    yield kafka
-    kafka.close()
+    yield from lent(Kafka(tmp_path_factory.mktemp("kafka")))
 
 
 @pytest.fixture
@@ -53,8 +50,7 @@ def fill(env, ids, keys=40, topics=TOPICS, in_one=50):
 
 
 def waiting(env):
-    with connect(env) as connection:
-        return connection.execute("SELECT count(*) FROM drover.outbox").fetchone()[0]
+    return query(env, "SELECT count(*) FROM drover.outbox")[0][0]
 
 
 def emptied(env, *show):
@@ -63,25 +59,8 @@ def emptied(env, *show):
 
 def on_topics(brokers, topics=TOPICS):
     """All records, by topic and partition in the order of the log: key, id header, value."""
-    consumer = Consumer({"bootstrap.servers": brokers, "group.id": f"look-{time.monotonic_ns()}", "enable.auto.commit": False,
-                         "enable.partition.eof": True, "receive.message.max.bytes": 1_000_000_000})
-    known = consumer.list_topics(timeout=HANG_S).topics
-    places = [TopicPartition(topic, p, 0) for topic in topics for p in known[topic].partitions] if set(topics) <= set(known) else []
-    open_places = {(place.topic, place.partition) for place in places
-                   if consumer.get_watermark_offsets(place, timeout=HANG_S)[1] > 0}
-    consumer.assign(places)
-    records, deadline = [], time.monotonic() + HANG_S
-    while open_places:
-        assert time.monotonic() < deadline, open_places
-        message = consumer.poll(1)
-        if message is None:
-            continue
-        if message.error():
-            open_places.discard((message.topic(), message.partition()))
-            continue
-        records.append((message.topic(), message.key().decode(), dict(message.headers() or [])["id"].decode(), json.loads(message.value())))
-    consumer.close()
-    return records
+    return [(message.topic(), message.key().decode(), dict(message.headers() or [])["id"].decode(), json.loads(message.value()))
+            for topic in topics for message in messages(brokers, topic)]
 
 
 def check(records, ids, keys=40):
@@ -219,8 +198,7 @@ def test_a_broker_that_is_stopped_and_started_again_gets_everything(world, kafka
 
 
 def test_a_record_that_the_broker_will_never_take_is_set_aside(world, env):
-    with connect(env) as connection:
-        connection.execute("INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'huge', %s)", ("x" * 2_000_000,))
+    query(env, "INSERT INTO drover.outbox (topic, key, record_id, record) VALUES ('drover.alerts', 'car-0', 'huge', %s)", "x" * 2_000_000)
     running = relay(world, env)
     fill(env, range(0, 10))
     running.wait_for("will not take a record")

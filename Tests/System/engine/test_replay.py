@@ -8,15 +8,13 @@ import psycopg
 import pytest
 from harness import HANG_S, until
 from test_uploads import now
-from world import connect, producer, recordings
+from world import connect, producer, query
 
 
 @pytest.fixture(scope="module")
 def filled(world, fixtures):
     env = world.database()
-    for path, car in recordings(fixtures):
-        assert world.drover.run("import", "cars", str(path), "--vehicle", car, env=env).code == 0
-    assert world.drover.run("import", "machines", str(fixtures / "machines" / "readings.jsonl"), env=env).code == 0
+    world.import_recordings(env, fixtures)
     worker = world.worker(env, "replay")
     world.work_off(env)
     yield env
@@ -46,8 +44,7 @@ def stream(brokers, is_over):
 
 
 def test_a_replay_equals_the_live_tables_while_the_worker_goes_on(world, filled):
-    run = world.drover.run("replay", "--into", "again", env=filled)
-    assert run.code == 0, run.err
+    run = world.drover.done("replay", "--into", "again", env=filled)
     assert "a second" in run.err and "drover verify again" in run.err
     # Ticks come meanwhile: the live tables have gone on, and the replay is brought to the same offsets.
     run, tables = verify(world, filled, "again")
@@ -59,7 +56,7 @@ def test_a_replay_equals_the_live_tables_while_the_worker_goes_on(world, filled)
 
 
 def test_records_that_come_while_it_is_compared_are_no_difference(world, filled):
-    assert world.drover.run("replay", "--into", "beside", env=filled).code == 0
+    world.drover.done("replay", "--into", "beside", env=filled)
     is_over = threading.Event()
     sending = threading.Thread(target=stream, args=(world.brokers, is_over))
     sending.start()
@@ -80,15 +77,12 @@ def test_records_that_come_while_it_is_compared_are_no_difference(world, filled)
 
 
 def test_what_is_not_compared_is_named_with_its_reason(world, filled):
-    assert world.drover.run("replay", "--into", "said", env=filled).code == 0
-    run = world.drover.run("verify", "said", env=filled)
-    assert run.code == 0, run.err
+    world.drover.done("replay", "--into", "said", env=filled)
+    run = world.drover.done("verify", "said", env=filled)
     _, partly, wholly = run.out.split("Not compared")
     assert "trip: revision, revised_at: late readings" in partly and "outbox: what a relay has taken" in partly
     assert "account, account_device, account_identity" in wholly and all(": " in line for line in wholly.strip().splitlines()[1:])
-    with connect(filled) as connection:
-        names = {name for name, in connection.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition")}
+    names = {name for name, in query(filled, "SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition")}
     assert not {name for name in names if not re.search(rf"\b{name}\b", run.out)}
     assert "drover verify replay_1" in world.drover.run("verify", "--help").out
 
@@ -96,14 +90,14 @@ def test_what_is_not_compared_is_named_with_its_reason(world, filled):
 def test_a_replay_tells_nobody(world, filled):
     with connect(filled) as connection:
         told = connection.execute("SELECT count(*) FROM drover.outbox").fetchone()
-        assert world.drover.run("replay", "--into", "silent", env=filled).code == 0
+        world.drover.done("replay", "--into", "silent", env=filled)
         assert connection.execute("SELECT count(*) FROM drover.outbox").fetchone() == told
         # It keeps for itself what it would tell.
         assert connection.execute("SELECT count(*) FROM silent.outbox").fetchone() >= told
 
 
 def test_the_first_difference_is_shown(world, filled):
-    assert world.drover.run("replay", "--into", "changed", env=filled).code == 0
+    world.drover.done("replay", "--into", "changed", env=filled)
     with connect(filled) as connection:
         car, start, distance = connection.execute("SELECT vehicle, start_at, distance_mm FROM changed.trip ORDER BY vehicle, start_at LIMIT 1").fetchone()
         connection.execute("UPDATE changed.trip SET distance_mm = distance_mm + 1 WHERE (vehicle, start_at) = (%s, %s)", [car, start])
@@ -118,14 +112,12 @@ def test_the_first_difference_is_shown(world, filled):
     assert (trip["key"]["vehicle"], trip["column"], trip["live"], trip["replayed"]) == (car, "distance_mm", str(distance), str(distance + 1))
     assert record["column"] == "record" and "opened" in record["live"] and "closed" in record["replayed"]
     assert "has no such row" in tables["alert"]["differences"][0]["text"] and "clock_at is" in tables["partition_progress"]["differences"][0]["text"]
-    run = world.drover.run("verify", "changed", env=filled)
-    assert run.code == 1 and f"distance_mm is {distance}, replayed {distance + 1}" in run.err
+    world.drover.fails("verify", "changed", env=filled, says=f"distance_mm is {distance}, replayed {distance + 1}")
 
 
 def test_a_replay_that_an_earlier_version_began_is_refused(world, filled):
-    assert world.drover.run("replay", "--into", "old", env=filled).code == 0
-    with connect(filled) as connection:
-        connection.execute("DROP TABLE old.outbox")
+    world.drover.done("replay", "--into", "old", env=filled)
+    query(filled, "DROP TABLE old.outbox")
     for command in (("verify", "old"), ("replay", "--into", "old")):
         run = world.drover.run(*command, env=filled)
         assert run.code == 1
@@ -140,7 +132,7 @@ def test_the_rights_of_a_worker_suffice(world, filled):
         database = connection.info.dbname
     conninfo = psycopg.conninfo.make_conninfo(filled["DROVER_POSTGRES_URL"], user=login, dbname=database)
     env = {**filled, "DROVER_POSTGRES_URL": conninfo, "DROVER_POSTGRES_OWNER_URL": filled["DROVER_POSTGRES_URL"]}
-    assert world.drover.run("replay", "--into", "by_login", env=env).code == 0
+    world.drover.done("replay", "--into", "by_login", env=env)
     run, tables = verify(world, env, "by_login")
     assert run.code == 0 and tables["outbox"]["rows"] >= 12, run.err
 
@@ -161,18 +153,14 @@ def test_a_replay_that_was_killed_goes_on(world, filled):
 
 
 def test_a_replay_from_a_time_begins_there(world, filled):
-    run = world.drover.run("replay", "--into", "later", "--from", "2099-01-01T00:00:00Z", env=filled)
-    assert run.code == 0, run.err
-    with connect(filled) as connection:
-        assert connection.execute("SELECT count(*) FROM later.vehicle_minute").fetchone()[0] == 0
+    world.drover.done("replay", "--into", "later", "--from", "2099-01-01T00:00:00Z", env=filled)
+    assert query(filled, "SELECT count(*) FROM later.vehicle_minute")[0][0] == 0
 
 
 @pytest.mark.parametrize("name, reason", [("drover", "choose another name"), ("Robert'); DROP", "letters a-z"), ("public", "choose another name")])
 def test_names_that_are_refused(world, filled, name, reason):
-    run = world.drover.run("replay", "--into", name, env=filled)
-    assert run.code == 1 and reason in run.err
+    world.drover.fails("replay", "--into", name, env=filled, says=reason)
 
 
 def test_what_was_never_replayed_cannot_be_verified(world, filled):
-    run = world.drover.run("verify", "nothing_here", env=filled)
-    assert run.code == 1 and "drover replay --into nothing_here" in run.err
+    world.drover.fails("verify", "nothing_here", env=filled, says="drover replay --into nothing_here")

@@ -134,11 +134,9 @@ def test_a_server_that_dies_ends_the_run(drover, data):
     [("/proc/drover", "cannot make the data folder"), ("/dev/null", "a file, not a folder")],
 )
 def test_impossible_folders(drover, folder, words):
-    run = drover.run("servers", "--data", folder)
-    assert run.code == 1 and words in run.err and "--data" in run.err
+    drover.fails("servers", "--data", folder, says=[words, "--data"])
 
 
 def test_missing_programs(drover, data):
-    run = drover.run("servers", "--data", data, env={"DROVER_BROKER": "/nonexistent/noida-db"})
-    assert run.code == 1 and "/nonexistent/noida-db: is not a program" in run.err
+    drover.fails("servers", "--data", data, env={"DROVER_BROKER": "/nonexistent/noida-db"}, says="/nonexistent/noida-db: is not a program")
     assert processes_of(data.parent) == []

@@ -1,7 +1,7 @@
 """Two installations share a cluster: neither sees the other's topics, records or group."""
 from confluent_kafka.admin import AdminClient
 from harness import HANG_S, until
-from world import connect, recordings
+from world import query, recordings
 
 
 def installation(world, name):
@@ -9,8 +9,7 @@ def installation(world, name):
 
 
 def left(world, env):
-    run = world.drover.run("offsets", "show", env=env)
-    assert run.code == 0, run.err
+    run = world.drover.done("offsets", "show", env=env)
     return sum(int(line.split()[5]) for line in run.out.splitlines()[1:])
 
 
@@ -20,14 +19,12 @@ def test_two_installations_share_a_broker(world, fixtures):
     # Both groups are called `drover`: with one group each worker would get half of the partitions, and read none of its own.
     workers = [world.drover.start("work", env=env) for env in homes]
     for env, (path, car) in zip(homes, files):
-        run = world.drover.run("import", "cars", path, "--vehicle", car, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
     for env, worker, (path, car) in zip(homes, workers, files):
         until(lambda: left(world, env) == 0, worker, about=f"the end of {path}")
-        with connect(env) as connection:
-            assert connection.execute("SELECT DISTINCT vehicle FROM drover.vehicle_minute").fetchall() == [(car,)]
-            # The database knows the topics by their own names: it moves to another prefix, or to none, with its log.
-            assert connection.execute("SELECT count(*) FROM drover.partition_progress WHERE topic !~ '^drover[.]'").fetchone() == (0,)
+        assert query(env, "SELECT DISTINCT vehicle FROM drover.vehicle_minute") == [(car,)]
+        # The database knows the topics by their own names: it moves to another prefix, or to none, with its log.
+        assert query(env, "SELECT count(*) FROM drover.partition_progress WHERE topic !~ '^drover[.]'") == [(0,)]
     topics = set(AdminClient({"bootstrap.servers": world.brokers}).list_topics(timeout=HANG_S).topics)
     assert {"north.drover.cars", "south.drover.cars", "north.drover.alerts"} <= topics and "drover.cars" not in topics
 

@@ -6,7 +6,7 @@ import time
 import pytest
 from brokers import make_topics
 from harness import HANG_S, is_long, until
-from world import a_world, connect, dump, producer
+from world import a_world, connect, dump, producer, query
 
 BASE = 1_767_225_600_000
 # Seconds of readings, of starts and of stops.
@@ -46,16 +46,12 @@ def trips(env):
 
 def checked(env):
     """A trip is the sum of its stretches; each stretch holds readings of its own trip only."""
-    with connect(env) as connection:
-        sums = "sum(readings), sum(distance_mm), sum(integrated_ms), sum(burnt_air_mg), sum(air_ms)"
-        by_stretch = connection.execute(
-            f"SELECT trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1 ORDER BY 1").fetchall()
-        by_trip = connection.execute(
-            f"SELECT start_at, {sums} FROM drover.trip GROUP BY 1 ORDER BY 1").fetchall()
-        assert by_stretch == by_trip
-        assert connection.execute("SELECT sum(readings) FROM drover.vehicle_day").fetchone()[0] == len(READINGS)
-        keys = {round(at.timestamp() * 1_000) - BASE for at, in connection.execute(
-            "SELECT minute_at FROM drover.vehicle_minute").fetchall()}
+    sums = "sum(readings), sum(distance_mm), sum(integrated_ms), sum(burnt_air_mg), sum(air_ms)"
+    by_stretch = query(env, f"SELECT trip_start_at, {sums} FROM drover.vehicle_minute GROUP BY 1 ORDER BY 1")
+    by_trip = query(env, f"SELECT start_at, {sums} FROM drover.trip GROUP BY 1 ORDER BY 1")
+    assert by_stretch == by_trip
+    assert query(env, "SELECT sum(readings) FROM drover.vehicle_day")[0][0] == len(READINGS)
+    keys = {round(at.timestamp() * 1_000) - BASE for at, in query(env, "SELECT minute_at FROM drover.vehicle_minute")}
     # The stop at 415 s is the last of its minute: the next stretch begins with a minute.
     assert {key for key in keys if key % 60_000} == {150_000, 430_000, 2_100_001}
     return dump(env)
@@ -70,8 +66,7 @@ def told(world):
     push(world, ordered)
     worker = world.worker(env, "ordered")
     world.work_off(env)
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
     assert trips(env) == TRIPS
     return checked(env)
@@ -90,8 +85,7 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
         shuffled = list(records())
         shuffled += chance.sample(shuffled, 300)
         chance.shuffle(shuffled)
-        worker = world.worker(env, "shuffled", **quick)
-        worker.wait_for("partitions assigned")
+        worker = world.assigned(env, "shuffled", **quick)
         for part in range(4):
             before = world.written(env)
             push(world, shuffled[part::4])
@@ -100,29 +94,23 @@ def test_any_order_repeats_and_kills_give_the_same_rows(program, told, seed):
                 worker.kill()
                 worker = world.worker(env, "shuffled", **quick)
         world.work_off(env)
-        world.tick()
-        world.work_off(env)
+        world.finish(env)
         assert worker.stop() == 0
         assert trips(env) == TRIPS
         rows = checked(env)
         for table in ("vehicle_minute", "trip", "vehicle_day", "trip_mark"):
             assert rows[table] == told[table], table
-        run = world.drover.run("replay", "--into", "again", env=env)
-        assert run.code == 0, run.err
-        run = world.drover.run("verify", "again", env=env)
-        assert run.code == 0, run.out + run.err
+        world.replayed(env)
 
 
 def test_a_stop_ends_the_trip_before_the_gap_has_passed(world, env):
-    worker = world.worker(env, "stop")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "stop")
     now = int(time.time() * 1_000)
     sent = [{"schema": 1, "kind": "reading", "id": f"r-{ago}", "vehicle": "car-2", "ts": now - ago * 1_000, "speed_kmh": 36} for ago in (20, 10)]
     push(world, [*sent, {"schema": 1, "kind": "trip_stop", "id": "stop", "vehicle": "car-2", "ts": now - 5_000, "by": "driver"}])
 
     def ended():
-        with connect(env) as connection:
-            return connection.execute("SELECT is_open, readings, distance_mm FROM drover.trip WHERE vehicle = 'car-2'").fetchall() == [(False, 2, 100_000)]
+        return query(env, "SELECT is_open, readings, distance_mm FROM drover.trip WHERE vehicle = 'car-2'") == [(False, 2, 100_000)]
 
     until(ended, worker)
     assert worker.stop() == 0

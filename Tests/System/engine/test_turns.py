@@ -8,7 +8,7 @@ from harness import ROOT, free_port, until
 from people import PASSWORD, Visitor
 from test_accounts import Site
 from test_health import Probed
-from world import connect
+from world import connect, query, url_of
 
 # As the programs and functions of before took them: what an analyst, or a farmer with psql, could hold.
 NAMES = ["account", "account_try", "code_request", "fleet", "notice", "partition_progress", "period", "sighting_year", "taxonomy", "thresholds"]
@@ -19,8 +19,7 @@ NUMBERS = {"relay": 0x6472656C6179, "migrate": 0x64726F766572, "rules": 0x72756C
 def site(world, tmp_path_factory):
     site = Site(world, world.database(), None, tmp_path_factory.mktemp("turns"), has_mail=False)
     site.with_account("miller", "miller@example.org", PASSWORD, "farmer")
-    with connect(site.env) as connection:
-        connection.execute("CREATE ROLE snoop LOGIN IN ROLE drover_reader")
+    query(site.env, "CREATE ROLE snoop LOGIN IN ROLE drover_reader")
     yield site
     site.close()
 
@@ -28,7 +27,7 @@ def site(world, tmp_path_factory):
 @pytest.fixture
 def snoop(site):
     """Somebody who may read, with a session that stays."""
-    with psycopg.connect(re.sub(r"user='?\w+'?", "user=snoop", site.env["DROVER_POSTGRES_URL"]), autocommit=True) as session:
+    with psycopg.connect(url_of(site.env, "snoop"), autocommit=True) as session:
         yield session
 
 
@@ -100,8 +99,7 @@ def test_a_relay_without_its_turn_is_not_ready(site):
     second = notify(site)
     assert "another relay" in second.until("/readyz", 200)["turn"]["why"]
     # Whose session with the turn was ended has to ask for it again.
-    with connect(site.env) as connection:
-        connection.execute(f"SELECT pg_terminate_backend(pid) FROM ({HOLDER}) AS holder")
+    query(site.env, f"SELECT pg_terminate_backend(pid) FROM ({HOLDER}) AS holder")
     until(lambda: {each.until("/readyz", 200)["turn"]["why"] for each in (relay, second)} >= {"active"}, relay.running, second.running)
     for each in (relay, second):
         each.running.stop()

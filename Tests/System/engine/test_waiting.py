@@ -11,7 +11,7 @@ HARNESS = {"harness.py", "world.py", "servers.py", "cluster.py", "brokers.py", "
 MOST = {
     r"\btime\.sleep\(": 27,
     r"wait_for_timeout\(": 0,
-    r"datetime\.now\(|time\.time\(\)": 79,
+    r"datetime\.now\(|time\.time\(\)": 77,
     r"\.bind\(\(": 5,
     r"time\.monotonic\(\)": 35,
     r"\bseconds=\d|\btimeout=\d": 14,

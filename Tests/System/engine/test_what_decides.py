@@ -6,11 +6,11 @@ import time
 
 import pytest
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, NewPartitions, NewTopic, ResourceType
-from harness import HANG_S, ROOT, free_port, freeze, until
+from harness import HANG_S, ROOT, free_port, freeze, lent, until
 from kafka import Kafka, missing
 from test_health import Probed
 from test_uploads import now
-from world import connect, dump, producer
+from world import dump, producer, query
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing())
 
@@ -20,9 +20,7 @@ COUNTED, SENDERS = "the topic has 4 partitions, and had 2 when it was first read
 
 @pytest.fixture(scope="module")
 def kafka(tmp_path_factory):
-    kafka = Kafka(tmp_path_factory.mktemp("kafka"))
-    yield kafka
-    kafka.close()
+    yield from lent(Kafka(tmp_path_factory.mktemp("kafka")))
 
 
 @pytest.fixture
@@ -61,11 +59,6 @@ def start(world, env, **settings):
     return worker, Probed(worker, port)
 
 
-def rows(env, query, *arguments):
-    with connect(env) as connection:
-        return connection.execute(query, arguments).fetchall()
-
-
 def said(world, env, what, wanted):
     """`drover check` and `drover status` say it, and that something is to be done."""
     check = world.drover.run("check", env=env)
@@ -90,8 +83,8 @@ def test_partitions_that_are_added_to_a_live_topic_are_not_read(world, env, admi
     worker, probed = start(world, env)
     world.work_off(env)
     probed.until("/readyz", 200)
-    assert set(rows(env, "SELECT DISTINCT topic, partition_count FROM drover.partition_progress WHERE topic = 'drover.cars'")) == {("drover.cars", 2)}
-    before, stored = dump(env), rows(env, "SELECT topic, partition, next_offset FROM drover.partition_progress WHERE topic = 'drover.cars' ORDER BY 2")
+    assert set(query(env, "SELECT DISTINCT topic, partition_count FROM drover.partition_progress WHERE topic = 'drover.cars'")) == {("drover.cars", 2)}
+    before, stored = dump(env), query(env, "SELECT topic, partition, next_offset FROM drover.partition_progress WHERE topic = 'drover.cars' ORDER BY 2")
     admin.create_partitions([NewPartitions("drover.cars", 4)])["drover.cars"].result(HANG_S)
     worker.wait_for(COUNTED)
     # Senders go by the new number: some of these cars are in another partition now.
@@ -107,25 +100,23 @@ def test_partitions_that_are_added_to_a_live_topic_are_not_read(world, env, admi
     until(lambda: COUNTED in probed.ill().get("partitions", ""), worker)
     shown = world.drover.run("offsets", "show", env=env).out
     assert shown.count("recounted: ") == 4, shown
-    reset = world.drover.run("offsets", "reset", env=env)
-    assert reset.code == 1 and "with 2 partitions" in reset.err, reset.err
-    replay = world.drover.run("replay", "--into", "grown", env=env)
-    assert replay.code == 1 and COUNTED in replay.err, replay.err
-    assert rows(env, "SELECT topic, partition, next_offset FROM drover.partition_progress WHERE topic = 'drover.cars' ORDER BY 2") == stored
+    world.drover.fails("offsets", "reset", env=env, says="with 2 partitions")
+    world.drover.fails("replay", "--into", "grown", env=env, says=COUNTED)
+    assert query(env, "SELECT topic, partition, next_offset FROM drover.partition_progress WHERE topic = 'drover.cars' ORDER BY 2") == stored
     assert dump(env) == before
     assert worker.stop() == 0
     # Made again as it was, and all of it handed in again.
     make_anew(admin, "drover.cars", 2)
     push(env, [reading for car in cars for reading in drive(car, range(15, 20))])
-    assert world.drover.run("offsets", "reset", env=env).code == 0
+    world.drover.done("offsets", "reset", env=env)
     push(env, [reading for car in cars for reading in drive(car, range(10, 15))])
     worker, _ = start(world, env)
     world.tick(env["DROVER_KAFKA_BROKERS"])
     world.work_off(env)
     assert worker.stop() == 0
-    counted = rows(env, "SELECT vehicle, sum(readings) FROM drover.vehicle_minute GROUP BY 1")
+    counted = query(env, "SELECT vehicle, sum(readings) FROM drover.vehicle_minute GROUP BY 1")
     assert sorted(counted) == [(car, 20) for car in cars]
-    assert rows(env, "SELECT count(*), sum(readings) FROM drover.trip") == [(8, 160)]
+    assert query(env, "SELECT count(*), sum(readings) FROM drover.trip") == [(8, 160)]
 
 
 def stamped_by(admin, topic, kind):
@@ -144,8 +135,7 @@ def heard(machine, ts, due):
 
 def judged(world, env):
     """From here on there are rules, before the first reading."""
-    published = world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
-    assert published.code == 0, published.err
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
 
 
 def tick(env, ts, by=None, topic="drover.machines", partition=0, **stamp):
@@ -154,19 +144,16 @@ def tick(env, ts, by=None, topic="drover.machines", partition=0, **stamp):
 
 def alerts(env, since=0):
     """Those that are open, of a time."""
-    return rows(env, "SELECT vehicle, parameter, opened_at FROM drover.alert WHERE state = 'open' AND opened_at >= to_timestamp(%s / 1000.0) ORDER BY 1, 2", since)
+    return query(env, "SELECT vehicle, parameter, opened_at FROM drover.alert WHERE state = 'open' AND opened_at >= to_timestamp(%s / 1000.0) ORDER BY 1, 2", since)
 
 
 def clock(env, topic="drover.machines"):
-    return rows(env, "SELECT (extract(epoch FROM clock_at) * 1000)::bigint FROM drover.partition_progress WHERE topic = %s AND partition = 0", topic)[0][0]
+    return query(env, "SELECT (extract(epoch FROM clock_at) * 1000)::bigint FROM drover.partition_progress WHERE topic = %s AND partition = 0", topic)[0][0]
 
 
 def replayed(world, env, name):
-    run = world.drover.run("replay", "--into", name, env=env)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", name, "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.out + run.err
-    return rows(env, f"SELECT topic, partition, clock_at, clock_waits FROM {name}.partition_progress ORDER BY 1, 2")
+    world.replayed(env, into=name)
+    return query(env, f"SELECT topic, partition, clock_at, clock_waits FROM {name}.partition_progress ORDER BY 1, 2")
 
 
 def test_a_topic_whose_senders_stamp_its_records_is_not_read(world, env, admin):
@@ -185,8 +172,7 @@ def test_a_topic_whose_senders_stamp_its_records_is_not_read(world, env, admin):
     assert "LogAppendTime" in said(world, env, "topics", "drover.machines: its records are stamped by their senders")
     until(lambda: SENDERS in probed.ill().get("partitions", ""), worker)
     assert clock(env) == NOW - 1_000 and alerts(env) == opened
-    refused = world.drover.run("offsets", "accept", "drover.machines", env=env)
-    assert refused.code == 1 and "LogAppendTime" in refused.err
+    world.drover.fails("offsets", "accept", "drover.machines", env=env, says="LogAppendTime")
     # Its other records count when the topic is as it should be, and a person has said so of what is on it.
     stamped_by(admin, "drover.machines", "LogAppendTime")
     push(env, [heard(machines[0], NOW, NOW + 86_400_000)], "drover.machines")
@@ -226,7 +212,7 @@ def test_one_wrong_clock_moves_no_partition(world, env):
     assert "gate-2" not in world.drover.run("clock", "show", env=env).out
     tick(env, NOW, "gate-2")
     world.work_off(env)
-    live = rows(env, "SELECT topic, partition, clock_at, clock_waits FROM drover.partition_progress ORDER BY 1, 2")
+    live = query(env, "SELECT topic, partition, clock_at, clock_waits FROM drover.partition_progress ORDER BY 1, 2")
     assert replayed(world, env, "waits") == live
     assert worker.stop() == 0
     worker, _ = start(world, env)
@@ -249,8 +235,8 @@ def test_a_clock_that_was_moved_wrongly_is_set_back_by_a_person(world, env):
         tick(env, was, "work-1", "drover.cars", number)
     worker, _ = start(world, env)
     world.work_off(env)
-    open_trips = lambda: rows(env, "SELECT vehicle, is_open FROM drover.trip")
-    [(partition,)] = rows(env, "SELECT topic_partition FROM drover.vehicle WHERE kind = 'car'")
+    open_trips = lambda: query(env, "SELECT vehicle, is_open FROM drover.trip")
+    [(partition,)] = query(env, "SELECT topic_partition FROM drover.vehicle WHERE kind = 'car'")
 
     def move(ts):
         for by in ("a", "b"):
@@ -278,7 +264,7 @@ def test_a_clock_that_was_moved_wrongly_is_set_back_by_a_person(world, env):
     push(env, [heard("m-1", was + 120_000, was + 86_400_000)], "drover.machines")
     push(env, drive("car-1", [3], start=was - 150_000))
     move(was + 240_000)
-    assert alerts(env) == [] and rows(env, "SELECT count(*), sum(readings) FROM drover.trip") == [(1, 4)]
+    assert alerts(env) == [] and query(env, "SELECT count(*), sum(readings) FROM drover.trip") == [(1, 4)]
     assert worker.stop() == 0
     replayed(world, env, "put_back")
 

@@ -8,20 +8,17 @@ import pytest
 from harness import HANG_S, until
 from test_gateway import emulate, gateway, servers, world  # noqa: F401 (fixtures)
 from test_rejected import rows as rejected
-from world import connect, producer
+from world import query
 
 
 def read(world, vehicle, ago_s, **values):  # noqa: F811
     ts = (int(time.time()) - ago_s) * 1000
     reading = {"schema": 1, "kind": "reading", "id": f"r-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True, **values}
-    sender = producer(world.brokers)
-    sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(reading).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.machines", reading)
 
 
 def alerts(env, what="parameter, state", where="true"):
-    with connect(env) as connection:
-        return connection.execute(f"SELECT {what} FROM drover.alert_now WHERE {where} ORDER BY opened_at, parameter").fetchall()
+    return query(env, f"SELECT {what} FROM drover.alert_now WHERE {where} ORDER BY opened_at, parameter")
 
 
 def ask(world, env, *arguments, code=0):  # noqa: F811
@@ -32,8 +29,7 @@ def ask(world, env, *arguments, code=0):  # noqa: F811
 
 def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
     env = world.database()
-    worker = world.worker(env, "actions")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "actions")
     read(world, "m-1", 7_200, engine_hours_h=1_000)
     until(lambda: alerts(env) == [("Engine Hours", "open")], worker)
 
@@ -50,9 +46,7 @@ def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
     story = json.loads(ask(world, env, "alert", "show", alert, "--format", "json").out)
     assert story["rule_source"] == "of model 8R Tractor" and story["ends_with"] == "recording a service"
     assert story["repeats_30_days"] == 0
-    with connect(env) as connection:
-        partition, offset = connection.execute(
-            "SELECT v.topic_partition, r.record_offset FROM drover.machine_reading r JOIN drover.vehicle v USING (vehicle) WHERE r.engine_hours_h = 1036").fetchone()
+    partition, offset = query(env, "SELECT v.topic_partition, r.record_offset FROM drover.machine_reading r JOIN drover.vehicle v USING (vehicle) WHERE r.engine_hours_h = 1036")[0]
     assert {"what": "opened", "topic": "drover.machines", "partition": partition, "offset": offset, "value": "1036"}.items() <= story["readings"][-2].items()
     text = ask(world, env, "alert", "show", alert).out
     assert "ends with: recording a service" in text and "1040.1" in text and "drover.machines" in text
@@ -71,24 +65,19 @@ def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
     # Nobody says who: a service, or a container, has neither variable.
     ask(world, {**env, "USER": "", "LOGNAME": ""}, "vehicle", "service", "m-1", "--hours", 1_040.1)
     until(lambda: alerts(env, "state", "state <> 'withdrawn'") == [("resolved",)], worker)
-    with connect(env) as connection:
-        assert connection.execute("SELECT recorded_by FROM drover.service ORDER BY done_at DESC").fetchone() == (pwd.getpwuid(os.getuid()).pw_name,)
+    assert query(env, "SELECT recorded_by FROM drover.service ORDER BY done_at DESC")[0] == (pwd.getpwuid(os.getuid()).pw_name,)
     history = json.loads(ask(world, env, "vehicle", "history", "m-1", "--limit", 2, "--format", "json").out)
     assert [row["engine_hours_h"] for row in history] == [1040.1, 1036]
     next_page = json.loads(ask(world, env, "vehicle", "history", "m-1", "--before", history[-1]["read_at"], "--format", "json").out)
     assert [row["engine_hours_h"] for row in next_page] == [1000]
 
-    replayed = world.drover.run("replay", "--into", "again", env=env)
-    assert replayed.code == 0, replayed.err
-    verified = world.drover.run("verify", "again", env=env)
-    assert verified.code == 0, verified.out + verified.err
+    world.replayed(env)
     assert rejected(env) == [] and worker.stop() == 0
 
 
 def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_alert(world, tmp_path):  # noqa: F811
     env = world.database()
-    worker = world.worker(env, "registered")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "registered")
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text("interval_s: 1\nmemory_min: 5\nboxes:\n  one:\n    model: 8R Tractor\n    values:\n      coolant_c: 70\n")
     [box] = emulate(world, scenario, 1)
@@ -98,8 +87,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     polling = gateway(world, env, tmp_path)
 
     def readings():
-        with connect(env) as connection:
-            return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE vehicle = '8R-0001' AND coolant_c = 70").fetchone()[0]
+        return query(env, "SELECT count(*) FROM drover.machine_reading WHERE vehicle = '8R-0001' AND coolant_c = 70")[0][0]
     until(lambda: readings() >= 3, polling, worker)
     [row] = json.loads(ask(world, env, "vehicle", "list", "--search", "faithful", "--tag", "north", "--format", "json").out)
     assert (row["name"], row["tags"], row["is_disabled"]) == ("Old Faithful", ["north", "big"], False)
@@ -121,8 +109,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     ask(world, env, "vehicle", "register", "8R-0001", "--disable", "--by", "Anna")
     polling.wait_for('boxes=0 dropped=1')
     assert "No answer from the box at that address" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", HANG_S, code=1).err
-    with connect(env) as connection:
-        assert connection.execute("SELECT is_done FROM drover.poll_request ORDER BY asked_at").fetchall() == [(True,), (False,), (False,)]
+    assert query(env, "SELECT is_done FROM drover.poll_request ORDER BY asked_at") == [(True,), (False,), (False,)]
     [row] = json.loads(ask(world, env, "vehicle", "list", "--format", "json").out)
     assert row["is_disabled"] and row["name"] == "Old Faithful" and row["address"].endswith(str(box["port"]))
     assert polling.stop() == 0
@@ -131,9 +118,7 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     for each in (["vehicle", "service", "m-none", "--hours", 10], ["gateway", "poll", "m-none"]):
         assert "m-none: there is no such machine" in ask(world, env, *each, "--by", "Anna", code=1).err
     assert "no gateway has answered" in ask(world, env, "gateway", "poll", "8R-0001", "--by", "Anna", "--wait", 1, code=1).err
-    assert world.drover.run("replay", "--into", "again", env=env).code == 0
-    verified = world.drover.run("verify", "again", env=env)
-    assert verified.code == 0, verified.out + verified.err
+    world.replayed(env)
     assert rejected(env) == [] and worker.stop() == 0
 
 
@@ -144,5 +129,4 @@ def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_
     (["alert", "silence", "--parameter", "Luck", "--until", "2099-01-01T00:00:00Z"], "Luck: is no parameter"),
 ])
 def test_wrong_use_says_how(drover, arguments, text):
-    run = drover.run(*arguments)
-    assert run.code == 2 and text in run.err, run.err
+    drover.fails(*arguments, says=text, code=2)

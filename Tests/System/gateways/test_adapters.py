@@ -14,7 +14,7 @@ from harness import HANG_S, ROOT, freeze, is_long, until
 from obd.protocols import ECU
 from packed import readings
 from test_gateway import broker, gateway, records, servers, spooled, until_kept, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import connect, query
 
 # The schedule that ships, and the same in a hurry.
 STEPS = "0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10"
@@ -33,10 +33,7 @@ def register(env, cars):
 
 def close_minutes(world):
     """Ticks as far ahead as they may be: what has been in memory for a minute by them is written."""
-    ticks = producer(world.brokers)
-    for partition in ticks.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-        ticks.produce("drover.cars", partition=partition, value=json.dumps({"schema": 1, "kind": "tick", "ts": int(time.time() * 1000) + 60_000}).encode())
-    assert ticks.flush(HANG_S) == 0
+    world.tell("drover.cars", {"schema": 1, "kind": "tick", "ts": int(time.time() * 1000) + 60_000})
 
 
 def until_written(world, env, worker, count):  # noqa: F811
@@ -49,9 +46,7 @@ def until_written(world, env, worker, count):  # noqa: F811
 
 def stored(env):
     """What the minutes hold, by car: [(ts, {signal: thousandths})]."""
-    with connect(env) as connection:
-        rows = connection.execute(
-            "SELECT vehicle, (extract(epoch FROM minute_at) * 1000)::bigint, samples FROM drover.vehicle_minute ORDER BY 1, 2").fetchall()
+    rows = query(env, "SELECT vehicle, (extract(epoch FROM minute_at) * 1000)::bigint, samples FROM drover.vehicle_minute ORDER BY 1, 2")
     found = {}
     for vehicle, minute, samples in rows:
         found.setdefault(vehicle, []).extend(readings(bytes(samples), minute))
@@ -133,9 +128,8 @@ def test_a_third_partys_adapter_arrives_with_the_values_that_it_said(world, tmp_
     times = [ts for ts, _ in stored(env)["car"]]
     print(f"{scenario}: {len(times)} readings, {sum(map(len, expected.values()))} values, steps of "
           f"{min(b - a for a, b in zip(times, times[1:]))} to {max(b - a for a, b in zip(times, times[1:]))} ms")
-    with connect(env) as connection:
-        [(pids,)] = connection.execute("SELECT pids FROM drover.car_support WHERE vehicle = 'car'").fetchall()
-        assert "010D" in pids and all(re.fullmatch("01[0-9A-F]{2}", pid) for pid in pids)
+    [(pids,)] = query(env, "SELECT pids FROM drover.car_support WHERE vehicle = 'car'")
+    assert "010D" in pids and all(re.fullmatch("01[0-9A-F]{2}", pid) for pid in pids)
 
 
 def emulate(world, scenario, count, *arguments):  # noqa: F811
@@ -155,26 +149,21 @@ def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp
     simulator = Simulator("car", "import elm.obd_message as o; o.DTC_STORED[:]=['0143','0420']; o.DTC_PENDING[:]=['0171']")
     worker = world.worker(env, "one")
     try:
-        assert world.drover.run("account", "add", "anna", "--mail", "anna@example.org", "--role", "driver", env=env).code == 0
-        run = world.drover.run(
+        world.drover.done("account", "add", "anna", "--mail", "anna@example.org", "--role", "driver", env=env)
+        world.drover.done(
             "vehicle", "register", "golf", "--kind", "car", "--address", f"localhost:{simulator.port}", "--name", "Anna's Golf", "--make", "VW",
             "--model", "Golf", "--year", "2014", "--fuel", "gasoline", "--tank", "50", "--displacement", "1395", "--efficiency", "82.5",
             "--vin", "wvwzzz1kz7w386752", "--account", "anna", "--by", "Anna", env=env)
-        assert run.code == 0, run.err
         # What is not typed stays.
-        assert world.drover.run("vehicle", "register", "golf", "--kind", "car", "--tags", "family", "--by", "Anna", env=env).code == 0
-        with connect(env) as connection:
-            assert connection.execute(
-                """SELECT kind, name, make, model, year, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, vin, account, tags, host
-                   FROM drover.registration""").fetchall() == [
-                ("car", "Anna's Golf", "VW", "Golf", 2014, "gasoline", 50.0, 1395, 82.5, "WVWZZZ1KZ7W386752", "anna", ["family"], "localhost")]
+        world.drover.done("vehicle", "register", "golf", "--kind", "car", "--tags", "family", "--by", "Anna", env=env)
+        assert query(env, """SELECT kind, name, make, model, year, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, vin, account, tags, host
+               FROM drover.registration""") == [
+            ("car", "Anna's Golf", "VW", "Golf", 2014, "gasoline", 50.0, 1395, 82.5, "WVWZZZ1KZ7W386752", "anna", ["family"], "localhost")]
         listed = json.loads(world.drover.run("vehicle", "list", "--kind", "car", "--format", "json", env=env).out)
         assert [(row["vehicle"], row["kind"]) for row in listed] == [("golf", "car")]
         for wrong, says in ((["--fuel", "soup"], "--fuel soup"), (["--vin", "123"], "--vin 123"), (["--tank", "-1"], "--tank -1")):
-            run = world.drover.run("vehicle", "register", "golf", "--kind", "car", *wrong, "--by", "Anna", env=env)
-            assert run.code == 2 and says in run.err
-        run = world.drover.run("vehicle", "register", "golf", "--fuel", "diesel", "--by", "Anna", env=env)
-        assert run.code == 2 and "say --kind car" in run.err
+            world.drover.fails("vehicle", "register", "golf", "--kind", "car", *wrong, "--by", "Anna", env=env, says=says, code=2)
+        world.drover.fails("vehicle", "register", "golf", "--fuel", "diesel", "--by", "Anna", env=env, says="say --kind car", code=2)
 
         # Nobody polls yet.
         run = scan(world, env, "golf", wait_s=1)
@@ -185,8 +174,7 @@ def test_a_car_is_registered_polled_and_scanned_from_the_command_line(world, tmp
         assert "golf: 2 trouble codes: P0143, P0420; pending: P0171" in run.out
         assert "Catalyst System Efficiency Below Threshold" in run.out and "O2 Sensor Circuit Low Voltage" in run.out
         assert "malfunction lamp: on" in run.out and "VIN: WP0ZZZ99ZTS390000" in run.out
-        run = world.drover.run("vehicle", "scans", "golf", "--format", "json", env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done("vehicle", "scans", "golf", "--format", "json", env=env)
         scans = json.loads(run.out)
         done = [each for each in scans if each["is_done"]]
         # The lamp was seen at the start, too: that scan nobody asked for.

@@ -2,11 +2,10 @@
 import re
 import socket
 
-import psycopg
 import pytest
-from harness import HANG_S, until
+from harness import HANG_S
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import producer, query
 
 NOWHERE = {"DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 connect_timeout=3", "DROVER_KAFKA_BROKERS": "127.0.0.1:1"}
 
@@ -182,46 +181,16 @@ def test_rubbish_on_a_topic_is_put_aside_and_the_rest_goes_on(drover, world):  #
         "the record's key": good.replace("car-1", "car-2").encode(), "`ts` 12 is not": good.replace(str(ts), "12").encode(),
         "hours ahead": good.replace(str(ts), str(ts + 10**11)).encode(), "`kind` is not": good.replace("reading", "party").encode(),
     }
-    assert drover.run("check", env=env).code == 0
-    worker = world.worker(env, "tidy")
-    worker.wait_for("partitions assigned")
+    drover.done("check", env=env)
+    worker = world.assigned(env, "tidy")
     pushing = producer(world.brokers)
     for value in [good.encode(), *rubbish.values(), good.replace(str(ts), str(ts + 1000)).encode()]:
         pushing.produce("drover.cars", key=b"car-1", value=value)
     assert pushing.flush(HANG_S) == 0
     worker.wait_for("records not taken")
-    world.tick()
-    world.work_off(env)
+    world.finish(env)
     assert worker.stop() == 0
-    with connect(env) as connection:
-        reasons = [row[0] for row in connection.execute("SELECT reason FROM drover.rejected ORDER BY record_offset")]
-        assert [wanted for wanted, reason in zip(rubbish, reasons) if wanted not in reason] == [], reasons
-        assert len(reasons) == len(rubbish)
-        assert connection.execute("SELECT readings FROM drover.trip").fetchall() == [(2,)]
-
-
-@pytest.mark.long(reason="test_torture.py ends sessions under a worker, too")
-def test_postgres_that_goes_away_is_waited_for(drover, world):  # noqa: F811
-    """The worker's session is ended under it, again and again: the rows are the same."""
-    env = world.database()
-    assert drover.run("check", env=env).code == 0
-    worker = world.worker(env, "patient", **{"kafka.batch_messages_max": 50, "work.commit_interval_ms": 5})
-    worker.wait_for("partitions assigned")
-    pushing = producer(world.brokers)
-    for second in range(3_000):
-        value = '{"schema":1,"kind":"reading","id":"a-%d","vehicle":"car-1","ts":%d,"speed_kmh":36}' % (second, 1_790_000_000_000 + second * 1000)
-        pushing.produce("drover.cars", key=b"car-1", value=value.encode())
-    assert pushing.flush(HANG_S) == 0
-    with psycopg.connect(world.superuser, autocommit=True) as superuser:
-        name = re.search(r"story_\w+", env["DROVER_POSTGRES_URL"]).group(0)
-
-        def are_ended():
-            """A lane that has not connected yet loses nothing: until one says that it did, and twice more."""
-            superuser.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s AND application_name LIKE 'drover%%'", (name,))
-            return worker.output().count("start again from the stored offsets") >= 3
-        until(are_ended, worker)
-    world.tick()
-    world.work_off(env)
-    assert worker.stop() == 0
-    with connect(env) as connection:
-        assert connection.execute("SELECT readings, distance_mm FROM drover.trip").fetchall() == [(3_000, 29_990_000)]
+    reasons = [row[0] for row in query(env, "SELECT reason FROM drover.rejected ORDER BY record_offset")]
+    assert [wanted for wanted, reason in zip(rubbish, reasons) if wanted not in reason] == [], reasons
+    assert len(reasons) == len(rubbish)
+    assert query(env, "SELECT readings FROM drover.trip") == [(2,)]

@@ -8,7 +8,6 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,7 +15,7 @@ from brokers import Noida
 from confluent_kafka import Consumer, TopicPartition
 from harness import HANG_S, ROOT, free_port, freeze, is_long, scratch, until
 from servers import Servers
-from world import World, connect, producer
+from world import World, connect, messages, producer, query, url_of
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +71,12 @@ def register(env, boxes, **changed):
 def gateway(world, env, tmp_path, **settings):
     """A gateway that is in more of a hurry than in the field, as a login that may read registrations and nothing else. It is asked for
     its figures at `.port`."""
-    with connect(env) as connection:
-        connection.execute("""DO $$ BEGIN
-            IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'boxes') THEN CREATE ROLE boxes LOGIN IN ROLE drover_gateway; END IF;
-            END $$""")
+    query(env, """DO $$ BEGIN
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'boxes') THEN CREATE ROLE boxes LOGIN IN ROLE drover_gateway; END IF;
+        END $$""")
     standard = {
         "gateway.poll_interval_s": 1, "gateway.registry_interval_s": 1, "gateway.answer_timeout_ms": 60_000, "gateway.back_off_s_max": 2,
-        "gateway.spool_path": tmp_path / "spool", "postgres.gateway_url": re.sub(r"user='?\w+'?", "user='boxes'", env["DROVER_POSTGRES_URL"]),
+        "gateway.spool_path": tmp_path / "spool", "postgres.gateway_url": url_of(env, "boxes"),
         "gateway.plain_tcp_cidrs": "127.0.0.0/8", "gateway.failure_told_s": 0, "metrics.port": free_port(), **settings,
     }
     arguments = ["gateway"]
@@ -121,8 +119,7 @@ def until_kept(broker):
 
 def rows(env, interval_s=1):
     """Sequence numbers of the stored readings by vehicle: the emulator counts intervals since 1970."""
-    with connect(env) as connection:
-        found = connection.execute("SELECT vehicle, extract(epoch FROM read_at)::bigint FROM drover.machine_reading WHERE contact IS NULL ORDER BY 1, 2").fetchall()
+    found = query(env, "SELECT vehicle, extract(epoch FROM read_at)::bigint FROM drover.machine_reading WHERE contact IS NULL ORDER BY 1, 2")
     times = {}
     for vehicle, second in found:
         assert second % interval_s == 0
@@ -138,34 +135,16 @@ def check_each_once(env, boxes, least, interval_s=1):
         assert len(sequences) >= least, f"{vehicle}: {len(sequences)} readings"
         missing = set(range(sequences[0], sequences[-1] + 1)) - set(sequences)
         assert not missing, f"{vehicle}: {len(missing)} readings are missing, first {min(missing)}"
-    with connect(env) as connection:
-        assert connection.execute("SELECT count(*) FROM drover.rejected").fetchone() == (0,)
+    assert query(env, "SELECT count(*) FROM drover.rejected") == [(0,)]
     return stored
 
 
 def records(brokers, topic):
     """All records of vehicles that are on the topic now."""
-    consumer = Consumer({"bootstrap.servers": brokers, "group.id": "look", "enable.auto.commit": False})
-    known = consumer.list_topics(timeout=HANG_S).topics
-    ends = {p: consumer.get_watermark_offsets(TopicPartition(topic, p), timeout=HANG_S) for p in (known[topic].partitions if topic in known else ())}
-    left = {p for p, (low, high) in ends.items() if high > low}
-    consumer.assign([TopicPartition(topic, p, ends[p][0]) for p in left])
-    found = []
-
-    def are_read():
-        for message in consumer.consume(1_000, 0.1) if left else ():
-            if message.error():
-                continue
-            record = json.loads(message.value())
-            if record["kind"] != "tick" and "vehicle" in record:
-                assert message.key().decode() == record["vehicle"]
-                found.append(record)
-            if message.offset() + 1 >= ends[message.partition()][1]:
-                left.discard(message.partition())
-        return not left
-    until(are_read)
-    consumer.close()
-    return found
+    read = [(message.key(), json.loads(message.value())) for message in messages(brokers, topic)]
+    found = [(key, record) for key, record in read if record["kind"] != "tick" and "vehicle" in record]
+    assert all(key.decode() == record["vehicle"] for key, record in found)
+    return [record for _, record in found]
 
 
 def on_topic(brokers):
@@ -185,11 +164,9 @@ def test_what_boxes_of_every_firmware_say_stands_in_the_tables(world, tmp_path):
     check_each_once(env, boxes, 60, interval_s=60)
     ended = time.time()
     kinds = {box["serial"]: box["what"] for box in boxes}
-    with connect(env) as connection:
-        found = connection.execute(
-            """SELECT vehicle, reading_id, extract(epoch FROM read_at)::bigint / 60, serial, model, firmware, is_reporting,
-                tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names FROM drover.machine_reading
-            WHERE contact IS NULL""").fetchall()
+    found = query(env, """SELECT vehicle, reading_id, extract(epoch FROM read_at)::bigint / 60, serial, model, firmware, is_reporting,
+            tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names FROM drover.machine_reading
+        WHERE contact IS NULL""")
     # Where each structure ends (docs/mtg-wire.md): 124 before the position, 160 before the names of devices.
     for vehicle, reading, sequence, serial, model, firmware, reporting, tire, gps, latitude, call_in, names in found:
         assert (reading, serial, model, tire, gps) == (f"{vehicle}-{sequence}", vehicle, "8R Tractor", 80, True)
@@ -208,8 +185,7 @@ def test_an_overheating_machine_raises_its_alert(world, tmp_path):
     running = gateway(world, env, tmp_path)
 
     def alerts():
-        with connect(env) as connection:
-            return set(connection.execute("SELECT parameter, severity FROM drover.alert").fetchall())
+        return set(query(env, "SELECT parameter, severity FROM drover.alert"))
     until(lambda: {("Coolant Temperature", "critical")} <= alerts(), running, worker)
 
 
@@ -345,8 +321,7 @@ def test_plain_tcp_outside_the_allow_list_is_refused(world, scenario, tmp_path):
     running.wait_for('"boxes to poll" boxes=0|gateway started')
     assert running.stop() == 0
     assert "polls_done=0 polls_failed=0" in running.output()
-    run = world.drover.run("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env)
-    assert run.code == 1 and "gateway.plain_tcp_cidrs: `10.0.0.1/8` is no network" in run.err
+    world.drover.fails("gateway", "--set", "gateway.plain_tcp_cidrs=10.0.0.1/8", env=env, says="gateway.plain_tcp_cidrs: `10.0.0.1/8` is no network")
 
 
 def test_no_address_that_somebody_registers_leads_inside(world, scenario, tmp_path):
@@ -369,8 +344,7 @@ def test_no_address_that_somebody_registers_leads_inside(world, scenario, tmp_pa
         running.wait_for(rf'vehicle=own-{port} address=127.0.0.1 port={port} reason="port {port} is one of our own')
     assert running.stop() == 0
     # Whose address is taken by nobody is told so where it is typed.
-    run = world.drover.run("vehicle", "register", "own", "--address", f"127.0.0.1:{own[0]}", "--by", "Anna", env=env)
-    assert run.code == 1 and "is one of our own" in run.err
+    world.drover.fails("vehicle", "register", "own", "--address", f"127.0.0.1:{own[0]}", "--by", "Anna", env=env, says="is one of our own")
 
 
 def test_whoever_asks_for_a_box_learns_nothing_of_what_is_at_its_address(world, scenario, tmp_path):
@@ -383,8 +357,7 @@ def test_whoever_asks_for_a_box_learns_nothing_of_what_is_at_its_address(world, 
     seal = {"pinned": "0" * 64, "inside": "0" * 64}
     register(env, [{"serial": name, "host": hosts.get(name, "127.0.0.1"), "port": port, "certificate_sha256": seal.get(name)} for name, port in places.items()])
     running = gateway(world, env, tmp_path)
-    worker = world.worker(env, "one")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "one")
     said = set()
     for name in places:
         run = world.drover.run("gateway", "poll", name, "--by", "Anna", "--wait", HANG_S, env=env)
@@ -402,8 +375,7 @@ def test_registrations_that_change_are_followed(world, scenario, tmp_path):
     register(env, boxes[:2])
     running = gateway(world, env, tmp_path)
     running.wait_for('"boxes to poll" boxes=2')
-    with connect(env) as connection:
-        connection.execute("UPDATE drover.registration SET is_disabled = true WHERE vehicle = %s", [boxes[0]["serial"]])
+    query(env, "UPDATE drover.registration SET is_disabled = true WHERE vehicle = %s", boxes[0]["serial"])
     running.wait_for('"boxes to poll" boxes=1 dropped=1')
     before = running.mark()
     register(env, boxes[2:])
@@ -454,9 +426,8 @@ def test_the_debug_log_needs_the_boxs_own_key(world, tmp_path):
 
 def test_debug_logs_are_kept_listed_searched_and_printed_whole(world, tmp_path):
     env = world.database()
-    with connect(env) as connection:
-        connection.execute("CREATE ROLE developers LOGIN IN ROLE drover_debug")
-    env["DROVER_POSTGRES_DEBUG_URL"] = re.sub(r"user='?\w+'?", "user='developers'", env["DROVER_POSTGRES_URL"])
+    query(env, "CREATE ROLE developers LOGIN IN ROLE drover_debug")
+    env["DROVER_POSTGRES_DEBUG_URL"] = url_of(env, "developers")
     env["DROVER_GATEWAY_PLAIN_TCP_CIDRS"] = "127.0.0.0/8"
     boxes = emulate(world, "backlog", 2)
 

@@ -2,21 +2,20 @@
 import base64
 import calendar
 import re
-import ssl
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 
 import pytest
 from certificates import self_signed
-from world import connect
+from harness import lent
+from stand_ins import Answering, StandIn
+from world import query
 
 SECRET = "s3cret/with:odd chars"
 FIXTURE = "telematics/fleet.xml"
 
 
-class Maker:
+class Maker(StandIn):
     """A maker's service. `pages` are its documents by path; `tricks` what happens first on a path, one after the other."""
 
     def __init__(self, folder):
@@ -25,42 +24,28 @@ class Maker:
         self.valid, self.given, self.expires_in = set(), 0, 3600
         maker = self
 
-        class Handler(BaseHTTPRequestHandler):
+        class Handler(Answering):
+            protocol_version = "HTTP/1.0"
+
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 wanted = "Basic " + base64.b64encode(b"drover%20client:s3cret%2Fwith%3Aodd%20chars").decode()
                 if self.path != "/token" or body != b"grant_type=client_credentials" or self.headers["Authorization"] != wanted:
-                    return self.answer(401, b'{"error":"invalid_client"}')
+                    return self.reply(401, b'{"error":"invalid_client"}')
                 maker.given += 1
                 maker.valid.add(f"token-{maker.given}")
-                self.answer(200, b'{"access_token":"token-%d","expires_in":%d}' % (maker.given, maker.expires_in))
+                self.reply(200, b'{"access_token":"token-%d","expires_in":%d}' % (maker.given, maker.expires_in))
 
             def do_GET(self):
                 path = unquote(self.path)
                 maker.asked.append(path)
                 if (self.headers["Authorization"] or "").removeprefix("Bearer ") not in maker.valid:
-                    return self.answer(401)
+                    return self.reply(401)
                 if maker.tricks.get(path):
                     return maker.tricks[path].pop(0)(self, path)
-                self.answer(200 if path in maker.pages else 404, maker.pages.get(path, b""))
+                self.reply(200 if path in maker.pages else 404, maker.pages.get(path, b""))
 
-            def answer(self, status, body=b"", length=None, **headers):
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name.replace("_", "-"), value)
-                self.send_header("Content-Length", str(len(body) if length is None else length))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, key)
-        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
-        self.address = f"https://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__(Handler, (self.certificate, key))
 
     def settings(self, **more):
         values = {"endpoint": self.address + "/Fleet/1", "token_url": self.address + "/token", "client_id": "drover client",
@@ -69,23 +54,23 @@ class Maker:
 
 
 def busy(retry_after):
-    return lambda handler, path: handler.answer(429, Retry_After=retry_after)
+    return lambda handler, path: handler.reply(429, Retry_After=retry_after)
 
 
 def broken(status):
-    return lambda handler, path: handler.answer(status)
+    return lambda handler, path: handler.reply(status)
 
 
 def cut_off(handler, path):
     """Half of the page, then nothing."""
     page = handler.server.maker.pages[path]
-    handler.answer(200, page[:len(page) // 2], length=len(page))
+    handler.reply(200, page[:len(page) // 2], length=len(page))
     handler.close_connection = True
 
 
 def half_a_page(handler, path):
     page = handler.server.maker.pages[path]
-    handler.answer(200, page[:len(page) // 2])
+    handler.reply(200, page[:len(page) // 2])
 
 
 def machine(name, *elements, pin=None):
@@ -111,9 +96,7 @@ def document(root, *content, next=None):
 def maker(tmp_path):
     maker = Maker(tmp_path)
     maker.server.maker = maker
-    yield maker
-    maker.server.shutdown()
-    maker.server.server_close()
+    yield from lent(maker)
 
 
 @pytest.fixture(scope="module")
@@ -134,10 +117,8 @@ def pull(drover, maker, env, code=0, **more):
 
 def rows(world, env, like):
     world.work_off(env)
-    with connect(env) as connection:
-        found = connection.execute(
-            "SELECT vehicle, read_at, engine_hours_h, fuel_level_gal, gps_available, is_reporting FROM drover.machine_reading "
-            "WHERE vehicle LIKE %s ORDER BY vehicle, read_at", [like]).fetchall()
+    found = query(env, "SELECT vehicle, read_at, engine_hours_h, fuel_level_gal, gps_available, is_reporting FROM drover.machine_reading "
+                  "WHERE vehicle LIKE %s ORDER BY vehicle, read_at", like)
     return [(vehicle, at.strftime("%H:%M"), *rest) for vehicle, at, *rest in found]
 
 
@@ -188,7 +169,7 @@ def test_busy_broken_and_cut_off_answers_are_asked_for_again(drover, world, make
 def test_a_token_that_is_not_taken_any_more_is_replaced(drover, world, maker, env):
     def expire(handler, path):
         maker.valid.clear()
-        handler.answer(200, maker.pages[path])
+        handler.reply(200, maker.pages[path])
 
     maker.pages = {
         "/Fleet/1": document("Fleet", machine("tok-a", hours("2026-09-14T10:00:00Z", 1)), next="/Fleet/2"),

@@ -6,32 +6,24 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from harness import Drover, scratch, until
-from test_uploads import HOUR, Desk, now
-from world import connect
+from harness import until
+from test_uploads import HOUR, a_desk, now
+from world import query
 
 MINUTE = 60_000
 
 
 @pytest.fixture(scope="module")
 def desk(program):
-    folder = scratch("drover-machines-")
-    drover = Drover(program)
-    try:
-        desk = Desk(drover, drover.servers(folder / "data"), folder)
+    with a_desk(program) as desk:
         desk.work("machines")
         desk.sender = desk.phone()
         desk.readers = {role: desk.phone(desk.token("--scope", "read", "--role", role)[0]) for role in ("farmer", "dealer", "developer")}
         yield desk
-    finally:
-        drover.close()
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(desk, *arguments):
-    result = desk.drover.run(*arguments, env=desk.env)
-    assert result.code == 0, result.err
-    return result.out
+    return desk.drover.done(*arguments, env=desk.env).out
 
 
 def register(desk, vehicle, *options):
@@ -114,8 +106,7 @@ def test_a_machines_own_rule_says_who_sees_a_parameter(desk, tmp_path):
     run(desk, "rules", "publish", folder)
 
     def in_force():
-        with connect(desk.env) as connection:
-            return connection.execute("SELECT DISTINCT ON (topic_partition) version FROM drover.rule_set ORDER BY topic_partition, in_force_at DESC").fetchall()
+        return query(desk.env, "SELECT DISTINCT ON (topic_partition) version FROM drover.rule_set ORDER BY topic_partition, in_force_at DESC")
     until(lambda: in_force() == [(version,)] * 8)
     assert names(desk.readers["farmer"].get("/v1/machines/own-1").json["parameters"]) == ["Terminal Serial Number"]
     assert len(desk.readers["developer"].get("/v1/machines/own-1").json["parameters"]) == 2
@@ -127,8 +118,7 @@ def test_a_machine_that_has_said_nothing_yet_and_those_that_are_none(desk):
     document = farmer.get("/v1/machines/silent-1").json
     assert (document["model"], document["last_updated"], document["alerts"], document["parameters"]) == ("8R Tractor", None, [], [])
     assert farmer.get("/v1/machines/silent-1/readings").json == {"readings": [], "next": None}
-    with connect(desk.env) as connection:
-        connection.execute("INSERT INTO drover.vehicle (kind, vehicle, topic_partition) VALUES ('car', 'van-1', 0)")
+    query(desk.env, "INSERT INTO drover.vehicle (kind, vehicle, topic_partition) VALUES ('car', 'van-1', 0)")
     for path in ["van-1", "nobody", "nobody/readings", "a%2Fb", "x" * 65]:
         assert farmer.get(f"/v1/machines/{path}").problem == (404, "not-found")
 

@@ -45,8 +45,7 @@ def decode(drover):
 
     def run(pairs, *options):
         text = "".join(f"{request}\t{reply}\n" for request, reply in pairs)
-        run = drover.run("obd", "decode", "-", "--format", "csv", *options, stdin=text)
-        assert run.code == 0, run.err
+        run = drover.done("obd", "decode", "-", "--format", "csv", *options, stdin=text)
         rows = [[] for _ in pairs]
         for row in csv.DictReader(io.StringIO(run.out)):
             rows[int(row["line"]) - 1].append(row)
@@ -146,9 +145,7 @@ def test_every_byte_value_is_what_python_obd_says(drover, table, group):
     data = data_of(count)
     request = "01" + "".join(f"{pid:02X}" for pid in group)
     text = "".join(f"{request}\t41{''.join(f'{pid:02X}{each.hex()}' for pid in group)}\n" for each in data)
-    run = drover.run("obd", "decode", "-", "--format", "csv", stdin=text)
-    assert run.code == 0, run.err
-    _, lines, _, _, keys, values, _, _ = zip(*csv.reader(io.StringIO(run.out)))
+    _, lines, _, _, keys, values, _, _ = zip(*csv.reader(io.StringIO(drover.done("obd", "decode", "-", "--format", "csv", stdin=text).out)))
     assert list(keys[1:]) == [row["key"] for row in rows] * len(data)
     assert list(lines[1::len(rows)]) == [str(line + 1) for line in range(len(data))]
     for place, row in enumerate(rows):

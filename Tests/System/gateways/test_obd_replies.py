@@ -1,28 +1,13 @@
 """Recorded replies of real cars (../shared/data/elm327-replies), and what `drover obd` prints of them."""
 import csv
-import io
 import json
 import re
 
 import pytest
 from harness import ROOT
-from test_obd import formula, rounded
+from test_obd import decode, formula, rounded  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.needs_shared
-
-
-@pytest.fixture
-def decode(drover):
-    def run(pairs, *options):
-        text = "".join(f"{request}\t{reply}\n" for request, reply in pairs)
-        run = drover.run("obd", "decode", "-", "--format", "csv", *options, stdin=text)
-        assert run.code == 0, run.err
-        rows = [[] for _ in pairs]
-        for row in csv.DictReader(io.StringIO(run.out)):
-            rows[int(row["line"]) - 1].append(row)
-        return rows
-
-    return run
 
 
 def facts(rows):
@@ -227,5 +212,4 @@ def test_codes_of_a_make_come_from_its_file(drover, tmp_path):
     assert [(row["code"], row["origin"], row["description"]) for row in json.loads(run.out)] == [
         ("P1100", "manufacturer", "Own, of the maker"), ("P0133", "generic", "O2 Sensor Circuit Slow Response Bank 1 Sensor 1")]
     (tmp_path / "land-rover.csv").write_text("code,description\nP11,short\n")
-    run = drover.run("obd", "code", "P1100", "--codes", tmp_path, "--make", "Land Rover")
-    assert run.code == 1 and "land-rover.csv: line 2: must be a code like P0133" in run.err
+    drover.fails("obd", "code", "P1100", "--codes", tmp_path, "--make", "Land Rover", says="land-rover.csv: line 2: must be a code like P0133")

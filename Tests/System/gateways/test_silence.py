@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, ROOT, is_long
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import accept_stamps, connect, producer
+from world import accept_stamps, producer, query
 
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 TICK = 5 * MINUTE
@@ -144,9 +144,7 @@ def stored(env):
     """All alerts, those that were taken back too."""
     def ms(at):
         return at and round(at.timestamp() * 1000)
-    with connect(env) as connection:
-        rows = connection.execute(
-            "SELECT vehicle, parameter, state, opened_at, resolved_at, told_at, resolved_told_at, revision FROM drover.alert").fetchall()
+    rows = query(env, "SELECT vehicle, parameter, state, opened_at, resolved_at, told_at, resolved_told_at, revision FROM drover.alert")
     return sorted((*row[:3], *map(ms, row[3:7]), row[7]) for row in rows)
 
 
@@ -158,7 +156,7 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
     month = Month(seed, each)
     env, sender = world.database(), producer(world.brokers)
     accept_stamps(env["DROVER_POSTGRES_URL"], ["drover.machines"], partitions)
-    assert world.drover.run("rules", "publish", ROOT / "Deploy" / "thresholds", env=env).code == 0
+    world.drover.done("rules", "publish", ROOT / "Deploy" / "thresholds", env=env)
     # No ticks of the present: the partitions' clocks are those of the month.
     settings = {"ticks.roles": "notify"}
     worker = world.worker(env, "one", **settings)
@@ -182,13 +180,9 @@ def test_a_month_of_silence_tells_what_is_lost_on_time_and_nothing_else(world, e
     assert month.records == []
     assert len(stored(env)) == 3 + each
 
-    with connect(env) as connection:
-        told = connection.execute("SELECT record::jsonb FROM drover.outbox WHERE topic = 'drover.alerts'").fetchall()
+    told = query(env, "SELECT record::jsonb FROM drover.outbox WHERE topic = 'drover.alerts'")
     assert sorted(record["transition"] for record, in told) == ["opened"] * (3 + each) + ["resolved"] * (3 + each)
     # Nothing of this was told late: the first tick after the deadline was there in time.
     assert not [record for record, in told if "late" in record]
-    run = world.drover.run("replay", "--into", "again", env=env, seconds=2 * HANG_S)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", "--format", "json", env=env)
-    assert run.code == 0 and all(row["equal"] for row in json.loads(run.out)["compared"]), run.err
+    world.replayed(env, seconds=2 * HANG_S)
     assert worker.stop() == 0

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from harness import until
 from test_gateway import emulate, gateway, register, servers, world  # noqa: F401 (fixtures)
-from world import connect
+from world import connect, query
 
 # Test, alert beyond (strict), critical beyond, and the value at which it resolves: our own choice, on the good side.
 LIMITS = {
@@ -215,8 +215,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     register(env, boxes)
 
     def serve(vehicle, hours, *at):
-        run = world.drover.run("vehicle", "service", vehicle, "--hours", f"{hours:g}", "--by", "Anna", *at, env=env)
-        assert run.code == 0, run.err
+        world.drover.done("vehicle", "service", vehicle, "--hours", f"{hours:g}", "--by", "Anna", *at, env=env)
 
     def serve_all(hours, *at):
         with ThreadPoolExecutor(4) as pool:
@@ -225,18 +224,15 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     running = gateway(world, env, tmp_path)
 
     def is_told():
-        with connect(env) as connection:
-            return dict(connection.execute("SELECT vehicle, count(*) FROM drover.machine_reading WHERE contact IS NULL GROUP BY 1").fetchall())
+        return dict(query(env, "SELECT vehicle, count(*) FROM drover.machine_reading WHERE contact IS NULL GROUP BY 1"))
     until(lambda: len(counts := is_told()) == len(cases) and min(counts.values()) >= MEMORY_MIN, running, worker)
     assert running.stop() == 0
     serve_all("service_later_h")
     world.work_off(env)
 
     def clock_is_past():
-        with connect(env) as connection:
-            return connection.execute(
-                """SELECT min(clock_at) > (SELECT max(read_at) FROM drover.machine_reading) FROM drover.partition_progress
-                   WHERE topic = 'drover.machines'""").fetchone()[0]
+        return query(env, """SELECT min(clock_at) > (SELECT max(read_at) FROM drover.machine_reading) FROM drover.partition_progress
+               WHERE topic = 'drover.machines'""")[0][0]
     until(clock_is_past, worker)
     assert worker.stop() == 0
 
@@ -262,9 +258,7 @@ def test_every_cell_of_the_threshold_table_from_the_box_to_the_alert(world, tmp_
     assert not wrong, "\n".join(wrong)
 
     def parameters(role):
-        run = world.drover.run("alert", "list", "--all", "--role", role, "--limit", 10_000, "--format", "json", env=env)
-        assert run.code == 0, run.err
-        return {alert["parameter"] for alert in json.loads(run.out)}
+        return {alert["parameter"] for alert in json.loads(world.drover.done("alert", "list", "--all", "--role", role, "--limit", 10_000, "--format", "json", env=env).out)}
     assert parameters("dealer") == parameters("developer") == set(NAMES.values())
     assert parameters("farmer") == set(NAMES.values()) - DEALERS
 
@@ -281,8 +275,7 @@ def test_a_backlog_of_three_days_tells_its_overheating_late_and_no_false_alert(w
     running, vehicle = gateway(world, env, tmp_path), box["serial"]
 
     def count():
-        with connect(env) as connection:
-            return connection.execute("SELECT count(*) FROM drover.machine_reading WHERE contact IS NULL").fetchone()[0]
+        return query(env, "SELECT count(*) FROM drover.machine_reading WHERE contact IS NULL")[0][0]
     until(lambda: count() >= 4_320, running, worker)
     assert running.stop() == 0
     assert running.output().count("closed in the middle of an answer") >= 10

@@ -15,6 +15,7 @@ import threading
 import time
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from urllib.parse import quote
@@ -26,9 +27,8 @@ from answers import Answer
 from brokers import Noida
 from certificates import self_signed
 from harness import HANG_S, ROOT, Drover, freeze, is_long, scratch, until
-from world import World, connect
+from world import World, as_served, connect, query
 
-ADDRESS = re.compile(r"the page is at https://127\.0\.0\.1:(\d+)/")
 JSON, LINES = "application/json", "application/x-ndjson"
 HOUR = 3_600_000
 MACHINES = itertools.count(1)
@@ -43,9 +43,8 @@ def new_token():
 def give_token(env, account, *scopes):
     """What `drover token add` does: most stories need a token and are about something else."""
     token, digest = new_token()
-    with connect(env) as connection:
-        connection.execute("INSERT INTO drover.account (account, roles) VALUES (%s, '{driver}') ON CONFLICT DO NOTHING", [account])
-        connection.execute("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", [uuid.uuid4().hex, account, list(scopes), digest])
+    query(env, "INSERT INTO drover.account (account, roles) VALUES (%s, '{driver}') ON CONFLICT DO NOTHING", account)
+    query(env, "INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", uuid.uuid4().hex, account, list(scopes), digest)
     return token
 
 
@@ -82,24 +81,19 @@ class Desk:
     def __init__(self, drover, servers, folder, brokers=None):
         self.drover, self.servers = drover, servers
         self.world = World(drover, servers)
-        self.env = {**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})}
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
-            # Runs the installation: who may write about what is for test_strangers.py.
-            connection.execute("INSERT INTO drover.account (account, roles) VALUES ('miller', '{operator}')")
-        for login, user in [("READER", "drover_web"), ("PAGE", "drover_pages")]:
-            self.env[f"DROVER_POSTGRES_{login}_URL"] = re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
+        self.env = as_served({**self.world.database(), **({"DROVER_KAFKA_BROKERS": brokers} if brokers else {})})
+        # Runs the installation: who may write about what is for test_strangers.py.
+        query(self.env, "INSERT INTO drover.account (account, roles) VALUES ('miller', '{operator}')")
         self.certificate, self.key = self_signed(folder, "first")
         self.server, self.port = self.serve(self.certificate, self.key)
 
     def serve(self, certificate, key, *more):
         running = self.drover.start(
             "serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", *more, env=self.env)
-        return running, int(running.wait_for(ADDRESS).group(1))
+        return running, running.page_port
 
     def token(self, *more):
-        run = self.drover.run("token", "add", "--account", "miller", "--scope", "upload", *more, env=self.env)
-        assert run.code == 0, run.err
+        run = self.drover.done("token", "add", "--account", "miller", "--scope", "upload", *more, env=self.env)
         return run.out.strip(), re.search(r"token (\w+) of miller", run.err).group(1)
 
     def phone(self, token=None):
@@ -110,24 +104,27 @@ class Desk:
 
     def rows(self):
         self.world.work_off(self.env)
-        with connect(self.env) as connection:
-            return connection.execute(
-                "SELECT vehicle, reading_id, coolant_c, is_reporting FROM drover.machine_reading ORDER BY vehicle, read_at").fetchall()
+        return query(self.env, "SELECT vehicle, reading_id, coolant_c, is_reporting FROM drover.machine_reading ORDER BY vehicle, read_at")
 
 
-@pytest.fixture(scope="module")
-def shared_desk(program, tmp_path_factory):
-    """One for the stories that leave the servers alone."""
-    folder = scratch("drover-uploads-")
-    drover = Drover(program)
+@contextmanager
+def a_desk(program):
+    """For the fixtures of a module."""
+    folder, drover = scratch("drover-desk-"), Drover(program)
     try:
-        desk = Desk(drover, drover.servers(folder / "data"), folder)
-        desk.work("uploads")
-        desk.silent = socket.create_connection(("127.0.0.1", desk.port), HANG_S)
-        yield desk
+        yield Desk(drover, drover.servers(folder / "data"), folder)
     finally:
         drover.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def shared_desk(program):
+    """One for the stories that leave the servers alone."""
+    with a_desk(program) as desk:
+        desk.work("uploads")
+        desk.silent = socket.create_connection(("127.0.0.1", desk.port), HANG_S)
+        yield desk
 
 
 @pytest.fixture
@@ -219,10 +216,8 @@ def test_readings_of_cars_go_to_their_topic(desk):
     start = now() - HOUR
     car = [{"schema": 1, "kind": "reading", "id": f"c-{n}", "vehicle": desk.machine, "ts": start + n * 1000, "speed_kmh": 50} for n in range(30)]
     assert desk.phone().post(car, path="/v1/readings/cars").json["accepted"] == 30
-    desk.world.tick()
-    desk.world.work_off(desk.env)
-    with connect(desk.env) as connection:
-        assert connection.execute("SELECT readings FROM drover.trip WHERE vehicle = %s", [desk.machine]).fetchall() == [(30,)]
+    desk.world.finish(desk.env)
+    assert query(desk.env, "SELECT readings FROM drover.trip WHERE vehicle = %s", desk.machine) == [(30,)]
 
 
 def test_tokens_are_asked_for_and_told_apart(desk):
@@ -241,7 +236,7 @@ def test_tokens_are_asked_for_and_told_apart(desk):
         assert desk.phone(token).post(item).problem == (401, "token-expired")
         connection.execute("UPDATE drover.token SET expires_at = NULL WHERE token_id = %s", [token_id])
         assert desk.phone(token).post(item).status == 200
-        assert desk.drover.run("token", "revoke", token_id, env=desk.env).code == 0
+        desk.drover.done("token", "revoke", token_id, env=desk.env)
         # At once: each request asks.
         assert desk.phone(token).post(item).problem == (401, "token-revoked")
         used, = connection.execute("SELECT last_used_at FROM drover.token WHERE token_id = %s", [token_id]).fetchone()
@@ -255,8 +250,7 @@ def test_tokens_are_listed_without_the_secret_and_kept_as_digests(desk):
     mine, = [row for row in listed if row["token_id"] == token_id]
     assert (mine["account"], mine["name"], mine["scopes"], mine["last_used_at"]) == ("miller", "phone of Jo", ["upload"], None)
     assert token_id in desk.drover.run("token", "list", env=desk.env).out
-    with connect(desk.env) as connection:
-        stored, digest = connection.execute("SELECT t::text, digest FROM drover.token t WHERE token_id = %s", [token_id]).fetchone()
+    stored, digest = query(desk.env, "SELECT t::text, digest FROM drover.token t WHERE token_id = %s", token_id)[0]
     assert digest == hashlib.blake2b(token.encode(), digest_size=32).digest()
     for text in [stored, json.dumps(listed)]:
         assert token not in text and token.removeprefix("drover_").encode().hex() not in text
@@ -387,14 +381,11 @@ def test_sighup_renews_the_certificate_and_keeps_connections_and_listener(desk, 
 
 
 def test_settings_that_would_leave_readings_in_the_clear_are_refused(desk, tmp_path):
-    run = desk.drover.run("serve", "--port", 0, "--set", "web.host=0.0.0.0", env=desk.env)
-    assert run.code == 1 and "in the clear" in run.err
-    run = desk.drover.run("serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", env=desk.env)
-    assert run.code == 1 and "set both or none" in run.err
+    desk.drover.fails("serve", "--port", 0, "--set", "web.host=0.0.0.0", env=desk.env, says="in the clear")
+    desk.drover.fails("serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", env=desk.env, says="set both or none")
     _, other = self_signed(tmp_path, "other")
-    run = desk.drover.run(
-        "serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", "--set", f"web.certificate_key={other}", env=desk.env)
-    assert run.code == 1 and "cannot be used" in run.err
+    desk.drover.fails(
+        "serve", "--port", 0, "--set", f"web.certificate={desk.certificate}", "--set", f"web.certificate_key={other}", env=desk.env, says="cannot be used")
     desk.drover.start("serve", "--port", 0, "--set", "web.host=0.0.0.0", "--set", "web.plain_http_outside=1", env=desk.env).wait_for(
         r"the page is at http://0\.0\.0\.0:\d+/")
 

@@ -4,9 +4,9 @@ import re
 
 import psycopg
 import pytest
-from analysis import analysed, as_page, psql_login
+from analysis import filled, psql_login, world  # noqa: F401 (fixtures)
 from harness import ROOT
-from world import connect
+from world import as_page, connect, query
 
 VIEWS = {"vehicle_minute", "vehicle_day", "trip", "alert", "machine_reading", "service", "scan", "ride", "decision", "dispatch_hour", "survey", "sighting",
          "species_week", "tour_day", "weather_hour", "notice"}
@@ -14,17 +14,6 @@ BESIDE = {"vehicle", "fleet_vehicle", "tour_waypoint"}
 # The key of each, and the table that has its rows.
 TABLES = {"vehicle_minute": "vehicle_minute", "vehicle_day": "vehicle_day", "trip": "trip", "alert": "alert", "machine_reading": "machine_reading", "service": "service",
           "scan": "health_scan", "vehicle": "vehicle"}
-
-
-@pytest.fixture(scope="module")
-def world(program, fixtures):
-    with analysed(program, fixtures) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def filled(world):
-    return world.filled
 
 
 def columns(connection):
@@ -63,12 +52,9 @@ def test_the_page_for_analysts_lists_the_views_as_the_catalogue_has_them(filled)
 
 
 def test_fuel_is_that_of_the_reports(world, filled):
-    run = world.drover.run("report", "trips", "--date", "2020-03-25", "--zone", "UTC", "--format", "json", env=filled)
-    assert run.code == 0, run.err
-    reported = json.loads(run.out)
+    reported = json.loads(world.drover.done("report", "trips", "--date", "2020-03-25", "--zone", "UTC", "--format", "json", env=filled).out)
     litres = {trip["vehicle"]: trip["fuel_l"] for trip in reported["trips"]} if isinstance(reported, dict) else {trip["vehicle"]: trip["fuel_l"] for trip in reported}
-    with connect(filled) as connection:
-        found = dict(connection.execute("SELECT vehicle, fuel_l FROM analyst.trip WHERE start_at >= '2020-03-25' AND start_at < '2020-03-26'").fetchall())
+    found = dict(query(filled, "SELECT vehicle, fuel_l FROM analyst.trip WHERE start_at >= '2020-03-25' AND start_at < '2020-03-26'"))
     assert found and {car: pytest.approx(float(value), abs=1e-3) for car, value in litres.items()} == found
 
 
@@ -95,10 +81,9 @@ def rows(connection, view, columns="*"):
 
 def test_an_analyst_sees_their_fleet_and_what_pages_show(world, filled):
     """In psql as in pages; and those of nobody's fleets nothing."""
-    with connect(filled) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
-        everything = {view: owner.execute(f"SELECT count(*) FROM analyst.{view}").fetchone()[0] for view in VIEWS | BESIDE}
-    with as_page(filled, "anna") as page, psycopg.connect(psql_login(world, filled, "anna")) as psql:
+    north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
+    everything = {view: query(filled, f"SELECT count(*) FROM analyst.{view}")[0][0] for view in VIEWS | BESIDE}
+    with as_page(filled, "anna") as page, psycopg.connect(psql_login(filled, "anna")) as psql:
         for view, table in TABLES.items():
             mine = {row[0] for row in rows(psql, view, "vehicle")}
             assert mine == {row[0] for row in page.execute(f"SELECT vehicle FROM drover.{table}").fetchall()} and mine and mine <= north, view
@@ -110,14 +95,14 @@ def test_an_analyst_sees_their_fleet_and_what_pages_show(world, filled):
         for view, count in {"ride": 0, "decision": 0, "dispatch_hour": 0, "survey": everything["survey"], "sighting": everything["sighting"], "species_week": everything["species_week"],
                             "tour_day": everything["tour_day"], "weather_hour": everything["weather_hour"] - 1, "notice": everything["notice"] // 2}.items():
             assert len(rows(psql, view)) == count, view
-    with psycopg.connect(psql_login(world, filled, "nobody")) as psql:
+    with psycopg.connect(psql_login(filled, "nobody")) as psql:
         assert {view: len(rows(psql, view)) for view in VIEWS | BESIDE} == {view: len(rows(psql, "tour_waypoint")) if view == "tour_waypoint" else 0 for view in VIEWS | BESIDE}
-    with psycopg.connect(psql_login(world, filled, "root")) as psql:
+    with psycopg.connect(psql_login(filled, "root")) as psql:
         assert {view: len(rows(psql, view)) for view in VIEWS | BESIDE} == everything
 
 
 def test_sensitive_places_and_people_stay_hidden(world, filled):
-    with psycopg.connect(psql_login(world, filled, "anna"), autocommit=True) as psql:
+    with psycopg.connect(psql_login(filled, "anna"), autocommit=True) as psql:
         for view in ("sighting", "survey"):
             places = set(rows(psql, view, "site, latitude_deg, longitude_deg"))
             assert places == {("site-0", -3.35, 39.95), ("site-1", -3.3781, 39.9891)}, view
@@ -138,7 +123,7 @@ def test_no_function_of_a_question_sees_rows_that_are_kept_back(world, filled):
     """A function that tells what it gets, and says that it costs nothing, is asked as early as PostgreSQL dares."""
     for account, seen in (("nobody", {}), ("anna", {"sighting", "species_week", "survey"})):
         told = []
-        with psycopg.connect(psql_login(world, filled, account), autocommit=True) as psql:
+        with psycopg.connect(psql_login(filled, account), autocommit=True) as psql:
             psql.execute("SET default_transaction_read_only = off")
             psql.execute("CREATE FUNCTION pg_temp.tell(t text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$ BEGIN RAISE NOTICE 'told %', t; RETURN true; END $$")
             psql.add_notice_handler(lambda notice: told.append(notice.message_primary))

@@ -4,7 +4,7 @@ import json
 from confluent_kafka.admin import AdminClient, NewTopic
 from harness import HANG_S, until
 from test_gateway import servers, world  # noqa: F401 (fixtures)
-from world import connect, producer
+from world import connect, producer, query
 
 ROUNDS = 5
 START = 1_789_344_000_000  # 2026-09-14
@@ -29,8 +29,7 @@ def test_what_the_database_refuses_stops_its_partition_alone(world):  # noqa: F8
         assert sender.flush(HANG_S) == 0
 
     def counts():
-        with connect(env) as connection:
-            return dict(connection.execute("SELECT vehicle, count(*) FROM drover.machine_reading GROUP BY 1").fetchall())
+        return dict(query(env, "SELECT vehicle, count(*) FROM drover.machine_reading GROUP BY 1"))
 
     # One lane, so that all of them would be written together; and no vehicle may be set apart.
     worker = world.worker(env, "one", **{"work.lanes": 1, "work.quarantine_max": 0})

@@ -6,15 +6,12 @@ import re
 import shutil
 import stat
 import subprocess
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 import yaml
-from brokers import Noida
-from cluster import Cluster
-from deployed import CONTAINER, Installed, check_command, dotted, linter, run, setting_of, settings
-from harness import ROOT, free_port, scratch, until
+from deployed import CONTAINER, check_command, dotted, installed, linter, run, setting_of, settings  # noqa: F401 (a fixture)
+from harness import ROOT, free_port, until
 
 COMPOSE = yaml.safe_load((CONTAINER / "compose.yaml").read_text())
 OURS = {name: service for name, service in COMPOSE["services"].items() if service["image"] == "drover"}
@@ -205,27 +202,6 @@ def test_secrets_are_made_once_and_stay_out_of_everything(tmp_path):
             assert not re.search(r"password=[0-9a-z]", path.read_text()), path
 
 
-@pytest.fixture(scope="module")
-def installed(program):
-    import shutil
-    import tempfile
-
-    from harness import Drover
-
-    folder = scratch("drover-module-")
-    with ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        cluster = Cluster(folder / "postgres")
-        stack.callback(cluster.close)
-        broker = Noida(folder / "broker")
-        stack.callback(broker.stop)
-        drover = Drover(program)
-        stack.callback(drover.close)
-        site = Installed(cluster, folder / "secrets", drover)
-        site.broker, site.spool = broker, folder
-        yield site
-
-
 def started(installed, name, port):
     """A service's words and variables, with the servers of this test in the place of the containers."""
     service = OURS[name]
@@ -235,7 +211,7 @@ def started(installed, name, port):
     env |= {key: value.replace("/run/secrets", str(installed.folder)) for key, value in service["environment"].items()}
     return words, env | {
         "DROVER_KAFKA_BROKERS": installed.broker.brokers, "DROVER_METRICS_HOST": "127.0.0.1", "DROVER_METRICS_PORT": str(port), "DROVER_WEB_HOST": "127.0.0.1",
-        "DROVER_WEB_PORT": "0", "DROVER_GATEWAY_SPOOL_PATH": str(installed.spool / f"{name}.sqlite")}
+        "DROVER_WEB_PORT": "0", "DROVER_GATEWAY_SPOOL_PATH": str(installed.place / f"{name}.sqlite")}
 
 
 @pytest.mark.long(reason="installs a cluster that asks for passwords; test_health.py has all roles' readiness")
@@ -259,10 +235,9 @@ def test_all_roles_get_ready_as_the_compose_file_starts_them(installed, drover):
 
 @pytest.mark.long(reason="the same cluster")
 def test_check_is_content_with_the_shipped_settings(installed, drover):
-    done = drover.run("check", "--settings", CONTAINER / "drover.yaml", env={
+    drover.done("check", "--settings", CONTAINER / "drover.yaml", env={
         "DROVER_POSTGRES_URL_FILE": str(installed.folder / "postgres-worker"), "DROVER_PEOPLE_CODE_KEY_FILE": str(installed.folder / "code-key"),
-        "DROVER_KAFKA_BROKERS": installed.broker.brokers, "DROVER_GATEWAY_SPOOL_PATH": str(installed.spool / "check.sqlite")})
-    assert done.code == 0, done.out
+        "DROVER_KAFKA_BROKERS": installed.broker.brokers, "DROVER_GATEWAY_SPOOL_PATH": str(installed.place / "check.sqlite")})
     # A login with a wrong password is refused: the cluster does ask for one.
     wrong = installed.folder / "wrong"
     wrong.write_text(re.sub(r"password=..", "password=zz", installed.secret("postgres-worker")))

@@ -14,11 +14,11 @@ from decimal import Decimal
 import psycopg
 import pytest
 import yaml
-from analysis import analysed, psql_login
+from analysis import filled, psql_login, world  # noqa: F401 (fixtures)
 from brokers import Noida
 from harness import DIES_WITH_US, HANG_S, ROOT, free_port, until
 from test_gateway import gateway
-from world import connect
+from world import connect, query
 
 FILES = sorted((ROOT / "Dashboards").glob("*.json"))
 UNITS = {"none", "short", "lengthkm", "lengthm", "litre", "gallons", "percentunit", "celsius", "pressurekpa", "h", "s", "ms", "bytes", "reqps", "volt"}
@@ -83,17 +83,6 @@ def expanded(sql, chosen=""):
     return sql
 
 
-@pytest.fixture(scope="module")
-def world(program, fixtures):
-    with analysed(program, fixtures) as world:
-        yield world
-
-
-@pytest.fixture
-def filled(world):
-    return world.filled
-
-
 @pytest.mark.parametrize("name, title, target", panels("postgres"), ids=lambda value: value if isinstance(value, str) else "")
 def test_a_panel_asks_the_database_and_is_answered(filled, name, title, target):
     with connect(filled) as connection:
@@ -134,10 +123,9 @@ def test_what_can_be_chosen_is_in_the_database(filled, name):
 
 
 def test_a_persons_login_fills_the_panels_with_what_they_see(world, filled):
-    with connect(filled) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
+    north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     asked = 0
-    with psycopg.connect(psql_login(world, filled, "anna"), autocommit=True) as connection:
+    with psycopg.connect(psql_login(filled, "anna"), autocommit=True) as connection:
         for name, title, target in panels("postgres"):
             if name == "operations":
                 continue
@@ -206,8 +194,7 @@ def test_every_figure_is_one_that_a_process_tells(world, drover, fixtures, tmp_p
                drover.start("serve", "--port", "0", "--set", f"metrics.port={ports[2]}", env=env), gateway(world, env, tmp_path, **{"metrics.port": ports[3]})]
     targets = [f"127.0.0.1:{port}" for port in ports]
     with prometheus(tmp_path, targets) as ask:
-        run = drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
-        assert run.code == 0, run.err
+        drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
         world.work_off(env)
         def instant(query):
             answer = ask("/api/v1/query", query=query)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from cluster import DATA_BYTES_MAX
 from harness import ROOT
-from world import connect, dump, recordings
+from world import dump, query, recordings
 
 UNITS = sorted(path.name for path in (ROOT / "Deploy" / "systemd").iterdir() if path.is_file())
 SERVICES = [name for name in UNITS if name.endswith(".service")]
@@ -136,16 +136,14 @@ def test_the_owner_can_migrate_what_was_restored(world, tmp_path):
         with psycopg.connect(world.superuser, autocommit=True) as connection:
             connection.execute(f"CREATE ROLE {name} LOGIN CREATEROLE")
             connection.execute(f"CREATE DATABASE {name} OWNER {name}")
-        first = world.drover.run("migrate", env=as_owner(name))
-        assert first.code == 0, first.err
+        world.drover.done("migrate", env=as_owner(name))
         backup = subprocess.run([ROOT / "Deploy" / "backup", re.sub(r"dbname=[^ ]+", f"dbname={name}", world.superuser), tmp_path],
                                 capture_output=True, text=True, env=with_binaries())
         assert backup.returncode == 0, backup.stderr
         run = subprocess.run([ROOT / "Deploy" / "restore", backup.stdout.strip(), world.superuser, f"again_{name}"],
                              capture_output=True, text=True, env=with_binaries())
         assert run.returncode == 0, run.stderr
-        again = world.drover.run("migrate", env=as_owner(f"again_{name}"))
-        assert again.code == 0, again.err
+        world.drover.done("migrate", env=as_owner(f"again_{name}"))
     finally:
         with psycopg.connect(world.superuser, autocommit=True) as connection:
             for database in (name, f"again_{name}"):
@@ -158,19 +156,19 @@ def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path
     env = world.database()
     files = recordings(fixtures)
     for path, car in files[:2]:
-        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
     worker = world.worker(env, "before")
     world.work_off(env)
-    assert world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env).code == 0
+    world.drover.done("import", "machines", fixtures / "machines" / "readings.jsonl", env=env)
     *rest, last = files[2:]
     for path, car in rest:
-        assert world.drover.run("import", "cars", path, "--vehicle", car, env=env).code == 0
+        world.drover.done("import", "cars", path, "--vehicle", car, env=env)
     # In the middle of it.
     backup = subprocess.run([ROOT / "Deploy" / "backup", env["DROVER_POSTGRES_URL"], tmp_path], capture_output=True, text=True, env=with_binaries())
     assert backup.returncode == 0, backup.stderr
     file = backup.stdout.strip()
     # However fast the worker is, this comes behind the backup.
-    assert world.drover.run("import", "cars", last[0], "--vehicle", last[1], env=env).code == 0
+    world.drover.done("import", "cars", last[0], "--vehicle", last[1], env=env)
     world.work_off(env)
     worker.stop()
     expected = dump(env)
@@ -181,9 +179,8 @@ def test_a_restored_backup_catches_up_to_the_same_rows(world, fixtures, tmp_path
     run = restore(file, world.superuser, "restored_" + name)
     assert (run.returncode, run.stdout) == (0, f"restored as restored_{name}\n"), run.stderr
     again = {**env, "DROVER_POSTGRES_URL": env["DROVER_POSTGRES_URL"].replace(name, "restored_" + name)}
-    with connect(again) as connection:
-        behind = connection.execute("SELECT sum(next_offset) FROM drover.partition_progress").fetchone()[0]
-    assert world.drover.run("migrate", env=again).code == 0
+    behind = query(again, "SELECT sum(next_offset) FROM drover.partition_progress")[0][0]
+    world.drover.done("migrate", env=again)
     # The same member as before: this broker expires nobody.
     worker = world.worker(again, "before")
     world.work_off(again)

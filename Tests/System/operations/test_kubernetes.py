@@ -1,18 +1,13 @@
 """Deploy/kubernetes/example.yaml, as far as it can be shown without a cluster: the manifests hold to Kubernetes' schemas and its restricted standard, all
 that they name is there, and what they ask of the program a real process answers."""
 import re
-import shutil
 import urllib.error
 import urllib.request
-from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 import yaml
-from brokers import Noida
-from cluster import Cluster
-from deployed import CONTAINER, Installed, check_command, dotted, setting_of, settings
-from harness import HANG_S, ROOT, Drover, free_port, scratch, until
+from deployed import CONTAINER, check_command, dotted, installed, setting_of, settings  # noqa: F401 (a fixture)
+from harness import HANG_S, ROOT, free_port, until
 
 EXAMPLE = ROOT / "Deploy" / "kubernetes" / "example.yaml"
 MANIFESTS = list(yaml.safe_load_all(EXAMPLE.read_text()))
@@ -144,23 +139,6 @@ def test_workers_keep_their_names_and_are_never_more_than_partitions():
         assert PODS[role]["spec"]["terminationGracePeriodSeconds"] >= int(re.search(r"TimeoutStopSec=(\d+)", unit)[1])
 
 
-@pytest.fixture(scope="module")
-def installed(program):
-    folder = scratch("drover-module-")
-    with ExitStack() as stack:
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        cluster = Cluster(folder / "postgres")
-        stack.callback(cluster.close)
-        broker = Noida(folder / "broker")
-        stack.callback(broker.stop)
-        drover = Drover(program)
-        stack.callback(drover.close)
-        site = Installed(cluster, folder / "secrets", drover)
-        site.broker, site.place = broker, folder
-        (folder / "drover.yaml").write_text(yaml.safe_dump(SETTINGS))
-        yield site
-
-
 def probe(role, kind, port):
     """As the kubelet asks, but with all the time that a busy machine takes: the status, or nothing while nobody answers."""
     get = container(role)[kind]["httpGet"]
@@ -177,6 +155,7 @@ def probe(role, kind, port):
 @pytest.mark.long(reason="installs a cluster that asks for passwords; test_health.py has the same probes")
 def test_probes_and_figures_are_answered(installed, drover):
     running, ports = {}, {role: free_port() for role in ROLES}
+    (installed.place / "drover.yaml").write_text(yaml.safe_dump(SETTINGS))
     for role in ROLES:
         words = [word.replace("/etc/drover/drover.yaml", str(installed.place / "drover.yaml")).replace("$(POD_NAME)", "drover-work-0") for word in container(role)["args"]]
         env = {}

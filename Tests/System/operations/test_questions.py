@@ -16,9 +16,9 @@ import openpyxl
 import psycopg
 import pytest
 from harness import HANG_S, ROOT, until
-from people import Visitor, add_account
+from people import Visitor, add_account, logged_in
 from test_nobody import ROLES as ALL_ROLES
-from world import connect
+from world import Asked, as_served, connect, query, url_of
 
 ROLES = {"sue": "analyst", "nora": "analyst", "root": "administrator", "boss": "fleet_manager", "rider": "rider"}
 HIDDEN = 51.1234567
@@ -31,13 +31,13 @@ def desk(world):
     desk.server.stop()
 
 
-class Desk:
+class Desk(Asked):
     """South, with a tractor, and north, with a combine."""
 
     def __init__(self, world):
         self.world, self.env, self.tokens = world, world.database(), {}
         with connect(self.env) as owner:
-            owner.execute("GRANT drover_page TO drover_pages; GRANT drover_reader, drover_api TO drover_web; GRANT drover_query TO drover_asker")
+            owner.execute("GRANT drover_query TO drover_asker")
             for account, role in ROLES.items():
                 add_account(self.env, account, role)
                 self.tokens[account] = token(owner, account, "query")
@@ -47,12 +47,8 @@ class Desk:
             for fleet, machine, latitude in (("south", "tractor-1", 1), ("north", "combine-1", HIDDEN)):
                 add_machine(owner, fleet, machine, latitude)
         self.server = world.drover.start("serve", "--port", "0", "--set", "web.query_s=3", env={
-            **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages"),
-            "DROVER_POSTGRES_QUERY_URL": self.login("drover_asker")})
+            **as_served(self.env), "DROVER_POSTGRES_QUERY_URL": self.login("drover_asker")})
         self.address = self.server.wait_for(r"at (http://127\.0\.0\.1:\d+)/").group(1)
-
-    def login(self, user):
-        return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
 
     def ask(self, account, statement, form="application/json", body=None):
         """Status, and the answer or why there is none."""
@@ -98,7 +94,7 @@ def by_hand(env, account):
             owner.execute(f"CREATE ROLE {user}")
         owner.execute(f"ALTER ROLE {user} LOGIN; GRANT drover_sight TO {user}")
         owner.execute("INSERT INTO drover.account_login VALUES (%s, %s)", [user, account])
-    return psycopg.connect(re.sub(r"user='?\w+'?", f"user={user}", env["DROVER_POSTGRES_URL"]), autocommit=True)
+    return psycopg.connect(url_of(env, user), autocommit=True)
 
 
 def bisected(explain):
@@ -124,8 +120,8 @@ def test_a_login_of_the_database_tells_hidden_rows_by_explain_and_so_there_is_no
         owner.execute("INSERT INTO drover.fleet_member VALUES ('south', 'sue')")
         owner.execute("INSERT INTO drover.fleet (fleet, name, part_of) VALUES ('shed', 'Shed', 'south')")
         # Of one fleet and its parts nobody has neighbours.
-        assert desk.world.drover.run("account", "psql", "sue", env=env).code == 0
-        assert desk.world.drover.run("account", "no-psql", "sue", env=env).code == 0
+        desk.world.drover.done("account", "psql", "sue", env=env)
+        desk.world.drover.done("account", "no-psql", "sue", env=env)
         psql = by_hand(env, "sue")
         add_machine(owner, "shed", "combine-1", HIDDEN)
         owner.execute("DELETE FROM drover.fleet_vehicle WHERE vehicle = 'combine-1'")
@@ -143,8 +139,7 @@ def test_a_login_of_the_database_tells_hidden_rows_by_explain_and_so_there_is_no
             owner.execute("UPDATE drover.account SET roles = '{analyst}' WHERE account = 'root'")
             with pytest.raises(psycopg.OperationalError):
                 administrator.execute("SELECT 1")
-    run = desk.world.drover.run("account", "psql", "sue", env=env)
-    assert run.code == 1 and "more than one fleet or campus" in run.err and "/query" in run.err, run.err
+    desk.world.drover.fails("account", "psql", "sue", env=env, says=["more than one fleet or campus", "/query"])
 
 
 def test_the_fleet_that_ends_logins_says_whose(desk):
@@ -181,8 +176,7 @@ def test_parts_of_one_fleet_are_neighbours_of_each_other(desk):
             owner.execute("DELETE FROM drover.fleet_member WHERE account = 'all'")
             with pytest.raises(psycopg.OperationalError):
                 whole.execute("SELECT 1")
-    run = desk.world.drover.run("account", "psql", "sue", env=env)
-    assert run.code == 1 and "/query" in run.err, run.err
+    desk.world.drover.fails("account", "psql", "sue", env=env, says="/query")
 
 
 def test_two_campuses_are_neighbours_and_a_copy_of_the_database_is_looked_at(desk):
@@ -238,10 +232,9 @@ def test_nothing_but_one_select_is_taken(desk):
     assert taken == []
     # None of them has changed who asks, or what is under way.
     assert desk.rows("sue", "SELECT vehicle FROM machine_reading") == [["tractor-1"]]
-    with connect(desk.env) as owner:
-        assert owner.execute("SELECT count(*) FROM drover.question").fetchone() == (0,)
-        assert owner.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'").fetchone() == (0,)
-        assert owner.execute("SELECT count(*) FROM pg_class WHERE relname = 'drover_question'").fetchone() == (0,)
+    assert query(desk.env, "SELECT count(*) FROM drover.question") == [(0,)]
+    assert query(desk.env, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == [(0,)]
+    assert query(desk.env, "SELECT count(*) FROM pg_class WHERE relname = 'drover_question'") == [(0,)]
 
 
 def test_no_name_of_a_login_is_told_by_how_it_is_refused(desk):
@@ -287,9 +280,8 @@ def test_a_condition_is_never_put_to_a_hidden_row(desk):
 
 
 def test_the_views_of_questions_have_the_rows_of_the_analysts_views(desk):
-    with connect(desk.env) as owner:
-        views = [row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'analyst'::regnamespace AND relkind = 'v'").fetchall()]
-        assert sorted(views) == sorted(row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace").fetchall())
+    views = [row[0] for row in query(desk.env, "SELECT relname FROM pg_class WHERE relnamespace = 'analyst'::regnamespace AND relkind = 'v'")]
+    assert sorted(views) == sorted(row[0] for row in query(desk.env, "SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace"))
     with connect(desk.env) as page:
         page.execute("BEGIN; SET LOCAL ROLE drover_page")
         page.execute("SELECT set_config('drover.account', 'nora', true)")
@@ -457,8 +449,7 @@ def test_whose_token_or_role_is_taken_amid_a_question_gets_no_answer(desk, end):
 @pytest.mark.parametrize("end", ["DELETE FROM drover.account_session WHERE account = 'leaver'", "UPDATE drover.account SET roles = '{rider}' WHERE account = 'leaver'"], ids=["log-in", "role"])
 def test_so_it_is_on_the_page(desk, end):
     def ask():
-        visitor = Visitor(desk.address.rpartition(":")[2])
-        assert visitor.log_in("leaver@example.org").status == 303
+        visitor = logged_in(desk.address.rpartition(":")[2], "leaver")
         form = visitor.mark()
         return lambda: visitor.post("/query", form=form, statement="SELECT vehicle FROM vehicle")
     with connect(desk.env) as owner:
@@ -528,16 +519,14 @@ def test_by_token_as_csv_and_with_words_for_what_is_wrong(desk):
 
 
 def test_on_the_page(desk):
-    visitor = Visitor(desk.address.rpartition(":")[2])
-    assert visitor.log_in("sue@example.org").status == 303
+    visitor = logged_in(desk.address.rpartition(":")[2], "sue")
     page = visitor.get("/query")
     assert page.status == 200 and "<code>machine_reading</code>" in page.body and "latitude_deg" in page.body
     answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle, latitude_deg FROM analyst.machine_reading")
     assert answer.status == 200 and "tractor-1" in answer.body and "combine-1" not in answer.body
     # That it was asked is in the audit log, not what.
-    with connect(desk.env) as owner:
-        told = owner.execute("SELECT detail FROM drover.audit_entry e JOIN drover.audit_name n ON n.digest = e.actor WHERE e.action = 'query_run' AND n.said = 'sue' "
-                             "AND detail !~ 'token'").fetchall()
+    told = query(desk.env, "SELECT detail FROM drover.audit_entry e JOIN drover.audit_name n ON n.digest = e.actor WHERE e.action = 'query_run' AND n.said = 'sue' "
+                 "AND detail !~ 'token'")
     assert told == [('{"query":"a statement of one\'s own"}',)]
     answer = visitor.post("/query", form=visitor.mark(), statement="EXPLAIN SELECT '<b>'")
     assert answer.status == 422 and 'role="alert"' in answer.body and "without EXPLAIN" in answer.body and "<b>" not in answer.body
@@ -548,8 +537,7 @@ def test_on_the_page(desk):
 
 
 def test_an_answer_as_a_spreadsheet_holds_texts_as_texts_and_is_the_same_each_time(desk):
-    visitor = Visitor(desk.address.rpartition(":")[2])
-    assert visitor.log_in("sue@example.org").status == 303
+    visitor = logged_in(desk.address.rpartition(":")[2], "sue")
     statement = "SELECT '=1+1' AS formula, '  <&>\"' || chr(7) || E'\\r\\n.' AS odd, 12.5 AS number, true AS flag"
     form = urllib.parse.urlencode({"form": visitor.mark(), "statement": statement, "format": "xlsx"})
 
@@ -569,8 +557,7 @@ def test_an_answer_as_a_spreadsheet_holds_texts_as_texts_and_is_the_same_each_ti
 
 def test_whoever_asks_on_the_page_may_have_an_app_password_for_it(desk):
     page = re.search(r"`GET /query` \| (.*) \|", (ROOT / "docs" / "access.md").read_text()).group(1)
-    with connect(desk.env) as owner:
-        roles = owner.execute("SELECT array_agg(r) FROM unnest(%s::text[]) AS r WHERE 'query' = ANY (drover.own_scopes(ARRAY[r]))", [ALL_ROLES]).fetchone()[0]
+    roles = query(desk.env, "SELECT array_agg(r) FROM unnest(%s::text[]) AS r WHERE 'query' = ANY (drover.own_scopes(ARRAY[r]))", ALL_ROLES)[0][0]
     assert {role.replace("_", " ") for role in roles} == set(page.split(", "))
 
 
@@ -578,16 +565,13 @@ def test_by_the_command_on_this_machine_and_from_another(desk):
     env = {**desk.env, "DROVER_POSTGRES_QUERY_URL": desk.login("drover_asker")}
     run = desk.world.drover.run("query", "SELECT vehicle FROM analyst.vehicle", "--as", "nora", "--format", "csv", env=env)
     assert (run.code, run.out) == (0, "vehicle\ncombine-1\n"), run.err
-    run = desk.world.drover.run("query", "EXPLAIN SELECT 1", "--as", "nora", env=env)
-    assert run.code == 1 and "without EXPLAIN" in run.err
-    run = desk.world.drover.run("query", "SELECT 1 AS one", "--as", "nosuch", env=env)
-    assert run.code == 1 and "--as nosuch: There is no account nosuch. See `drover account list`" in run.err, run.err
+    desk.world.drover.fails("query", "EXPLAIN SELECT 1", "--as", "nora", env=env, says="without EXPLAIN")
+    desk.world.drover.fails("query", "SELECT 1 AS one", "--as", "nosuch", env=env, says="--as nosuch: There is no account nosuch. See `drover account list`")
     assert desk.world.drover.run("query", "SELECT 1", env=env).code == 2
     assert desk.world.drover.run("query", "SELECT 1", "--as", "nora", "--explain", env=env).code == 2
     run = desk.world.drover.run("query", "SELECT vehicle FROM vehicle", "--url", desk.address, "--format", "csv", env={**desk.env, "DROVER_TOKEN": desk.tokens["sue"]})
     assert (run.code, run.out.split()) == (0, ["vehicle", "tractor-1"]), run.err
-    run = desk.world.drover.run("query", "SELECT vehicle FROM vehicle", "--url", desk.address, env={**desk.env, "DROVER_TOKEN": desk.tokens["reads"]})
-    assert run.code == 1 and "query" in run.err
+    desk.world.drover.fails("query", "SELECT vehicle FROM vehicle", "--url", desk.address, env={**desk.env, "DROVER_TOKEN": desk.tokens["reads"]}, says="query")
 
 
 # MARK: a database of one's own
@@ -598,9 +582,8 @@ def test_a_copy_holds_ones_own_rows_and_comes_anew(desk):
         return re.sub(r"dbname='?\w+'?", f"dbname='{name}'", desk.env["DROVER_POSTGRES_URL"])
     name = f"of_nora_{secrets.token_hex(4)}"
     env = {**desk.env, "DROVER_POSTGRES_QUERY_URL": desk.login("drover_asker")}
-    with connect(desk.env) as owner:
-        owner.execute(f"CREATE DATABASE {name}")
-        views = [row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace").fetchall()]
+    query(desk.env, f"CREATE DATABASE {name}")
+    views = [row[0] for row in query(desk.env, "SELECT relname FROM pg_class WHERE relnamespace = 'own'::regnamespace")]
     for _ in range(2):
         run = desk.world.drover.run("account", "copy", "nora", env={**env, "DROVER_COPY_TO": database(name)})
         assert run.code == 0 and "analyst.machine_reading: 1 rows" in run.out, run.err
@@ -608,8 +591,6 @@ def test_a_copy_holds_ones_own_rows_and_comes_anew(desk):
             assert mine.execute("SELECT vehicle, latitude_deg FROM analyst.machine_reading").fetchall() == [("combine-1", HIDDEN)]
             assert {row[0] for row in mine.execute("SELECT relname FROM pg_class WHERE relnamespace = 'analyst'::regnamespace AND relkind = 'r'").fetchall()} == set(views)
     # Never into a database that holds others' rows.
-    run = desk.world.drover.run("account", "copy", "nora", env={**env, "DROVER_COPY_TO": desk.env["DROVER_POSTGRES_URL"]})
-    assert run.code == 1 and "is one of Drover" in run.err
-    run = desk.world.drover.run("account", "copy", "nosuch", env={**env, "DROVER_COPY_TO": database(name)})
-    assert run.code == 1 and "There is no account nosuch" in run.err, run.err
+    desk.world.drover.fails("account", "copy", "nora", env={**env, "DROVER_COPY_TO": desk.env["DROVER_POSTGRES_URL"]}, says="is one of Drover")
+    desk.world.drover.fails("account", "copy", "nosuch", env={**env, "DROVER_COPY_TO": database(name)}, says="There is no account nosuch")
     assert desk.world.drover.run("account", "copy", "nora", env=env).code == 2

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
-from analysis import DAY, SPECIES, analysed, psql_login
+from analysis import DAY, SPECIES, filled, psql_login, world  # noqa: F401 (fixtures)
 from harness import HANG_S, ROOT
-from world import connect
+from world import query
 
 UTC = timezone.utc
 RECORDED = ROOT / "Tests" / "Fixtures" / "queries"
@@ -36,17 +36,6 @@ ASKED |= {"sightings/behaviour": KIND, "sightings/counts_by_week": KIND | YEAR, 
 PASSING = {"machines/silent": {"silent_h"}}
 
 
-@pytest.fixture(scope="module")
-def world(program, fixtures):
-    with analysed(program, fixtures) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def filled(world):
-    return world.filled
-
-
 ANSWERS = {}
 
 
@@ -55,9 +44,7 @@ def ask(world, env, name, **values):
     given = [f"{key}={value}" for key, value in {**ASKED.get(name, SPAN), **values}.items()]
     question = (env.get("DROVER_POSTGRES_READER_URL", env["DROVER_POSTGRES_URL"]), name, *given)
     if question not in ANSWERS:
-        run = world.drover.run("query", name, *given, "--format", "csv", env=env)
-        assert run.code == 0, run.err
-        ANSWERS[question] = run.out
+        ANSWERS[question] = world.drover.done("query", name, *given, "--format", "csv", env=env).out
     return ANSWERS[question]
 
 
@@ -125,8 +112,7 @@ ONE_EACH = [next(name for name in QUERIES if name.startswith(f"{area}/")) for ar
 
 @pytest.mark.parametrize("name", [name if name in ONE_EACH else pytest.param(name, marks=pytest.mark.long(reason="psql with the other queries")) for name in QUERIES])
 def test_psql_gives_the_same(world, filled, name, tmp_path):
-    script = world.drover.run("query", name, "--psql", env=filled)
-    assert script.code == 0, script.err
+    script = world.drover.done("query", name, "--psql", env=filled)
     (tmp_path / "q.sql").write_text(script.out)
     given = [word for key, value in ASKED.get(name, SPAN).items() for word in ("-v", f"{key}={value}")]
     run = subprocess.run(["psql", "-X", "-q", "--csv", "-v", "ON_ERROR_STOP=1", *given, "-f", tmp_path / "q.sql", filled["DROVER_POSTGRES_URL"]], capture_output=True, text=True, timeout=HANG_S)
@@ -150,16 +136,14 @@ def test_psql_says_what_is_missing_and_keeps_values_out_of_the_statement(world, 
 
 def test_a_query_is_found_by_its_own_name_and_faults_are_told_at_once(world, filled):
     assert world.drover.run("query", "idle_share", *[f"{k}={v}" for k, v in SPAN.items()], "--format", "csv", env=filled).out == ask(world, filled, "cars/idle_share")
-    run = world.drover.run("query", "utilisation", env=filled)
-    assert run.code == 2 and "one of cars/utilisation, dispatch/utilisation" in run.err
+    world.drover.fails("query", "utilisation", env=filled, says="one of cars/utilisation, dispatch/utilisation", code=2)
     run = world.drover.run("query", "cars/utilisation", "from=x", "nothing=1", env=filled)
     assert run.code == 2 and all(words in run.err for words in ("nothing is none of its parameters", "from=x: must be a day", "to is missing"))
 
 
 def test_a_person_asks_of_their_fleet_only(world, filled):
-    env = {**filled, "DROVER_POSTGRES_READER_URL": psql_login(world, filled, "anna")}
-    with connect(filled) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
+    env = {**filled, "DROVER_POSTGRES_READER_URL": psql_login(filled, "anna")}
+    north = {row[0] for row in query(filled, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     for name in QUERIES:
         found = table(ask(world, env, name))
         if found and "vehicle" in found[0] and not name.startswith("dispatch"):

@@ -1,10 +1,9 @@
 """`drover status` against real servers: well, behind, waiting, refused, and without a broker."""
 import json
-import re
 import time
 
 from harness import until
-from world import connect
+from world import connect, url_of
 
 
 def status(world, env, code=None):
@@ -15,8 +14,7 @@ def status(world, env, code=None):
 
 def test_an_installation_from_well_to_ill(world):
     env = world.database()
-    worker = world.worker(env, "status", **{"ticks.interval_s": 1})
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "status", **{"ticks.interval_s": 1})
     relay = world.drover.start("notify", env=env)
     until(lambda: all(line["what_to_do"] is None for line in status(world, env).values()), worker, relay)
     well = status(world, env, code=0)
@@ -44,7 +42,7 @@ def test_an_installation_from_well_to_ill(world):
     with connect(env) as connection:
         connection.execute(f"CREATE ROLE {name} LOGIN IN ROLE drover_reader")
         try:
-            reader = re.sub(r"user='?\w+'?", f"user={name}", env["DROVER_POSTGRES_URL"])
+            reader = url_of(env, name)
             seen = status(world, {**env, "DROVER_POSTGRES_OWNER_URL": reader}, code=1)
             for what in ("mails", "refused by the broker"):
                 assert seen[what]["is"].startswith("not seen") and "postgres.owner_url" in seen[what]["what_to_do"]
@@ -53,5 +51,4 @@ def test_an_installation_from_well_to_ill(world):
         finally:
             connection.execute(f"DROP ROLE {name}")
     # Without PostgreSQL there is nothing to say but that.
-    run = world.drover.run("status", env={**env, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 dbname=x"})
-    assert run.code == 1 and "drover status: " in run.err
+    world.drover.fails("status", env={**env, "DROVER_POSTGRES_URL": "host=127.0.0.1 port=1 dbname=x"}, says="drover status: ")

@@ -7,11 +7,10 @@ import shutil
 import subprocess
 import tarfile
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from harness import HANG_S, ROOT, free_port, scratch
+from harness import HANG_S, ROOT, free_port, lent, scratch
 from terminal import OnTerminal
 
 FOLDER = "/swift-6.3.3-release/debian12/swift-6.3.3-RELEASE/"
@@ -123,9 +122,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def mirror(ring, archive, signature):
-    mirror = Mirror({ARCHIVE: archive, ARCHIVE + ".sig": signature, KEYS: ring.prolonged})
-    yield mirror
-    mirror.close()
+    yield from lent(Mirror({ARCHIVE: archive, ARCHIVE + ".sig": signature, KEYS: ring.prolonged}))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import secrets
 import pytest
 from harness import HANG_S, ROOT
 from test_surveys_api import routes
-from world import connect
+from world import as_served, connect
 
 ROLES = ["farmer", "dealer", "developer", "driver", "fleet_manager", "rider", "ride_driver", "dispatcher", "surveyor", "researcher", "ranger", "analyst",
          "operator", "administrator"]
@@ -41,7 +41,6 @@ class Desk:
         self.env, self.link = world.database(), None
         key.write_bytes(b"k" * 32)
         self.database = connection = connect(self.env)
-        connection.execute("GRANT drover_page TO drover_pages; GRANT drover_reader, drover_api TO drover_web")
         for role in ROLES:
             connection.execute("INSERT INTO drover.account (account, mail, roles, confirmed_at) VALUES (%s, %s, %s, now())", [role, f"{role}@example.org", [role]])
         connection.execute("INSERT INTO drover.account (account, mail, confirmed_at) VALUES ('plain', 'plain@example.org', now())")
@@ -52,13 +51,10 @@ class Desk:
             # What is for administrators is, whatever a token says.
             self.tokens[scope] = self.token("INSERT INTO drover.token (token_id, account, scopes, digest) VALUES (%s, %s, %s, %s)", "t-" + scope,
                                             "administrator" if scope == "audit" else "programs", scopes)
-        def login(user):
-            return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
         self.server = world.drover.start("serve", "--port", "0", "--set", "oidc.issuer=https://127.0.0.1:1", "--set", "oidc.client_id=x", "--set",
                                          "web.public_url=http://127.0.0.1:1", "--set", f"people.code_key_file={key}",
-                                         env={**self.env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages"),
-                                              "DROVER_POSTGRES_SURVEY_URL": self.env["DROVER_POSTGRES_URL"]})
-        self.port = int(self.server.wait_for(r"at http://127\.0\.0\.1:(\d+)/").group(1))
+                                         env={**as_served(self.env), "DROVER_POSTGRES_SURVEY_URL": self.env["DROVER_POSTGRES_URL"]})
+        self.port = self.server.page_port
 
     def token(self, sql, *values):
         text = "drover_" + base64.urlsafe_b64encode(secrets.token_bytes(32)).rstrip(b"=").decode()

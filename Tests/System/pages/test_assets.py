@@ -5,18 +5,16 @@ import json
 import random
 import re
 import sqlite3
-import ssl
-import threading
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from certificates import self_signed
-from harness import HANG_S, ROOT
+from harness import HANG_S, ROOT, lent
 from pmtiles.tile import Compression, TileType, tileid_to_zxy
 from pmtiles.writer import Writer
+from stand_ins import Answering, StandIn
 
 ADDRESS = re.compile(r"at (http://127\.0\.0\.1:\d+/)")
 ASSETS = ROOT / "Sources/People/Web/Assets"
@@ -227,53 +225,33 @@ def test_tiles_of_the_operator_count_rows_from_the_north(world, base, tmp_path):
     (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(127, 140), b"\0" * 13)), "damaged"),
 ], ids=["vector", "nameless", "missing", "no database", "vector archive", "nameless archive", "cut off", "old version", "outside", "huge", "damaged"])
 def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, base, tmp_path, make, said):
-    run = world.drover.run("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=base)
-    assert run.code == 1 and said in run.err, run.err
+    world.drover.fails("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=base, says=said)
 
 
 # Tiles of a server of others.
 
-class Tiler:
+class Tiler(StandIn):
     """It knows tiles up to zoom 5, writes down what it was asked, and can be told to answer otherwise."""
 
     def __init__(self, folder):
         self.certificate, key = self_signed(folder, "tiler")
         self.asked, self.trick, outer = [], None, self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
+        class Handler(Answering):
             def do_GET(self):
                 outer.asked.append((self.path, self.headers["User-Agent"], self.headers["Cookie"]))
                 zoom = int(self.path.split("/")[2])
                 status, body = outer.trick or ((200, PNG + self.path.encode()) if zoom <= 5 else (404, b"none"))
-                self.send_response(status)
-                self.send_header("Content-Type", "text/html")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                self.reply(status, body, "text/html")
 
-            def log_message(self, *_):
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        tls.load_cert_chain(self.certificate, key)
-        self.server.socket = tls.wrap_socket(self.server.socket, server_side=True)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.settings = ["--set", f"map.tiles_url=https://127.0.0.1:{self.server.server_port}/t/{{z}}/{{x}}/{{y}}.png?key={{key}}", "--set", f"map.tiles_ca_file={self.certificate}",
+        super().__init__(Handler, (self.certificate, key))
+        self.settings = ["--set", f"map.tiles_url={self.address}/t/{{z}}/{{x}}/{{y}}.png?key={{key}}", "--set", f"map.tiles_ca_file={self.certificate}",
                          "--set", "map.attribution=The tilers"]
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
 
 
 @pytest.fixture
 def tiler(tmp_path):
-    tiler = Tiler(tmp_path)
-    yield tiler
-    tiler.close()
+    yield from lent(Tiler(tmp_path))
 
 
 def test_tiles_of_a_server_come_through_us_and_are_asked_for_once(world, base, tmp_path, tiler, page):
@@ -312,5 +290,4 @@ def test_tiles_of_a_server_come_through_us_and_are_asked_for_once(world, base, t
     (["map.tiles_url=https://tiles.example/{z}/{x}/{y}.png", "map.tiles_file=x", "map.attribution=x"], "not both")],
     ids=["no row", "plain", "no key", "a key for nothing", "nameless", "both"])
 def test_a_tile_address_that_is_none_is_said_at_the_start(world, base, settings, said):
-    run = world.drover.run("serve", "--port", "0", *[word for setting in settings for word in ("--set", setting)], env=base)
-    assert run.code == 1 and said in run.err, run.err
+    world.drover.fails("serve", "--port", "0", *[word for setting in settings for word in ("--set", setting)], env=base, says=said)

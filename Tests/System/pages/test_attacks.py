@@ -16,7 +16,7 @@ from harness import HANG_S, is_long, until
 from people import PASSWORD, Visitor
 from test_access import table
 from test_pages import Fleet
-from world import connect, producer
+from world import connect
 
 # Scripts that ask for what a page does not hold.
 FETCHING = ["fleet-map.js", "tours.js", "tour-preview.js", "survey-form.js", "sightings.js"]
@@ -26,8 +26,7 @@ HOSTILE = "'\"><img src=x onerror=pwned=1><script>pwned=1</script>"
 @pytest.fixture(scope="module")
 def fleet(world, tmp_path_factory):
     fleet = Fleet(world, tmp_path_factory.mktemp("attacks"), takes_surveys=True)
-    run = world.drover.run("token", "add", "--account", "manager", *[word for scope in ("upload", "survey", "read", "account", "export") for word in ("--scope", scope)], env=fleet.env)
-    assert run.code == 0, run.err
+    run = world.drover.done("token", "add", "--account", "manager", *[word for scope in ("upload", "survey", "read", "account", "export") for word in ("--scope", scope)], env=fleet.env)
     fleet.token = run.out.strip()
     yield fleet
     fleet.close()
@@ -344,17 +343,13 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused(fleet, port):
 def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
     """The same hostile text wherever somebody may write: each page shows it, none runs it."""
     def ask(*words):
-        run = fleet.world.drover.run(*words, env=fleet.env)
-        assert run.code == 0, run.err
+        fleet.world.drover.done(*words, env=fleet.env)
     ask("vehicle", "register", "hostile-car", "--kind", "car", "--name", HOSTILE, "--tags", HOSTILE, "--by", HOSTILE)
     ask("vehicle", "register", "hostile-machine", "--name", HOSTILE, "--tags", HOSTILE, "--by", HOSTILE)
     now = int(time.time() * 1000)
-    sender = producer(fleet.world.brokers)
-    for n in range(3):
-        record = {"schema": 1, "kind": "reading", "id": f"h-{n}", "vehicle": "hostile-machine", "ts": now - (3 - n) * 60_000, "model": HOSTILE[:64] if n else "S690 Combine", "serial": HOSTILE[:64],
-                  "firmware": HOSTILE[:64], "connected_device_names": [HOSTILE[:64]], "coolant_c": 99, "latitude_deg": 42, "longitude_deg": -93, "gps_available": True}
-        sender.produce("drover.machines", key=b"hostile-machine", value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    fleet.world.push("drover.machines", *[
+        {"schema": 1, "kind": "reading", "id": f"h-{n}", "vehicle": "hostile-machine", "ts": now - (3 - n) * 60_000, "model": HOSTILE[:64] if n else "S690 Combine", "serial": HOSTILE[:64],
+         "firmware": HOSTILE[:64], "connected_device_names": [HOSTILE[:64]], "coolant_c": 99, "latitude_deg": 42, "longitude_deg": -93, "gps_available": True} for n in range(3)])
     fleet.drive("hostile-car", now - 60_000, range(50), speed_kmh=50, latitude_deg=49, longitude_deg=8.4)
     tag = {"schema": 1, "kind": "trip_tag", "id": "h-tag", "vehicle": "hostile-car", "ts": now, "trip_ts": now - 30_000, "tag": HOSTILE}
     scan = {"schema": 1, "kind": "scan", "id": "h-scan", "vehicle": "hostile-car", "ts": now - 40_000, "text": HOSTILE, "done": True, "stored": ["P0133"], "vin": HOSTILE[:17]}
@@ -371,8 +366,8 @@ def test_no_text_that_somebody_wrote_runs(fleet, port, page, watch):
         connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s, roles = %s WHERE account = 'manager'", [HOSTILE, HOSTILE, roles])
         connection.execute("UPDATE drover.account SET first_name = %s, last_name = %s WHERE account = 'ada'", [HOSTILE, HOSTILE])
     fleet.world.tick()
-    until(lambda: fleet.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.rows("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), fleet.worker)
-    alert, = fleet.rows("SELECT alert_id FROM drover.alert WHERE vehicle = 'hostile-machine' LIMIT 1")[0]
+    until(lambda: fleet.query("SELECT 1 FROM drover.alert WHERE vehicle = 'hostile-machine'") and fleet.query("SELECT 1 FROM drover.survey WHERE survey = 'hostile'"), fleet.worker)
+    alert, = fleet.query("SELECT alert_id FROM drover.alert WHERE vehicle = 'hostile-machine' LIMIT 1")[0]
     fleet.enter(page)
     page.goto(fleet.address + "/tours")
     made = page.evaluate("""async text => {

@@ -7,13 +7,13 @@ import psycopg
 import pytest
 from playwright.sync_api import expect
 from certificates import self_signed
-from harness import HANG_S, Watch, until
-from people import PASSWORD, Visitor, follow, lend_cookie
+from harness import HANG_S, Watch, lent, until
+from people import PASSWORD, Visitor, follow, lend_cookie, logged_in
 from services import Services
 from test_accounts import Site
 from test_campus_api import PNG
 from test_dispatch import Campus, place
-from world import connect, producer
+from world import Asked, as_page, connect, producer, query
 
 PEOPLE = {"ada": "rider", "bob": "rider", "dora": "ride_driver", "dan": "ride_driver", "dave": "dispatcher"}
 NAMES = {"ada": "Ada <Lovelace>", "bob": "Bob", "dora": "Dora Miller", "dan": "Dan", "dave": "Dave"}
@@ -22,18 +22,15 @@ FORM = re.compile(r'name="(form|key)" value="([^"]+)"')
 
 @pytest.fixture(scope="module")
 def town(world, tmp_path_factory):
-    town = Town(world, tmp_path_factory.mktemp("town"))
-    yield town
-    town.close()
+    yield from lent(Town(world, tmp_path_factory.mktemp("town")))
 
 
-class Town:
+class Town(Asked):
     """A campus that is dispatched, with a roster, mail, addresses and roads, and people with accounts."""
 
     def __init__(self, world, folder):
         self.world, self.env, self.sender, self.folder = world, world.database(), producer(world.brokers), folder
-        self.worker = world.worker(self.env, "town")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "town")
         self.services = Services(folder)
         self.site = Site(world, self.env, self_signed(folder, "mail"), folder, "--set", f"geocoder.url={self.services.address}", "--set", f"geocoder.ca_file={self.services.certificate}", "--set",
                          "geocoder.calls_max=600/min", "--set", f"travel.url={self.services.address}", "--set", f"travel.ca_file={self.services.certificate}",
@@ -43,8 +40,7 @@ class Town:
         self.settle()
         roster = folder / "roster.csv"
         roster.write_text("id,role,name,mail\n" + "".join(f"{who}-1,{role},{NAMES[who]},{who}@campus.example\n" for who, role in PEOPLE.items()))
-        run = world.drover.run("import", "people", roster, "--campus", "north", env=self.env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "people", roster, "--campus", "north", env=self.env)
         for who, role in PEOPLE.items():
             self.site.with_account(who, f"{who}@example.org", PASSWORD, role)
         self.site.with_account("root", "root@example.org", PASSWORD, "administrator")
@@ -53,22 +49,15 @@ class Town:
     def settle(self):
         self.world.work_off(self.env)
 
-    def rows(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
-
     def bind(self, who):
         """As a mailed code would have."""
-        with connect(self.env) as connection:
-            connection.execute("INSERT INTO drover.person_account VALUES ('north', %s, %s) ON CONFLICT DO NOTHING", [f"{who}-1", who])
+        query(self.env, "INSERT INTO drover.person_account VALUES ('north', %s, %s) ON CONFLICT DO NOTHING", f"{who}-1", who)
 
     def visitor(self, who):
-        visitor = Visitor(self.site.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.site.port, who)
 
     def ride(self, rider, *columns):
-        [row] = self.rows(f"SELECT {', '.join(columns)} FROM drover.ride WHERE rider = %s ORDER BY requested_at DESC LIMIT 1", f"{rider}-1")
+        [row] = self.query(f"SELECT {', '.join(columns)} FROM drover.ride WHERE rider = %s ORDER BY requested_at DESC LIMIT 1", f"{rider}-1")
         return row
 
     def close(self):
@@ -188,14 +177,14 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     form = dict(FORM.findall(ada.content().split('id="ask"')[1]))
     ada.get_by_role("button", name="Ask for this ride").dblclick()
     said(ada, "A vehicle is coming: bus-1 with Dora Miller")
-    [(request, passengers, address)] = town.rows("SELECT request, passengers, from_address FROM drover.ride")
+    [(request, passengers, address)] = town.query("SELECT request, passengers, from_address FROM drover.ride")
     assert (passengers, address) == (2, "2121 I Street NW")
     # Sent again with what the form held, it is the same ride: nothing is made twice.
     answer = ada.request.post(town.address + "/ride", form={
         **form, "passengers": "2", "description": "red coat <b>", "from_address": "2121 I Street NW",
         **{f"to_{key}": str(value) for key, value in zip(["latitude_deg", "longitude_deg"], town.ride("ada", "to_latitude_deg", "to_longitude_deg"))}},
         headers={"Origin": town.address})
-    assert answer.ok and len(town.rows("SELECT 1 FROM drover.ride")) == 1, answer.text()
+    assert answer.ok and len(town.query("SELECT 1 FROM drover.ride")) == 1, answer.text()
     expect(ada.locator("#now img.face")).to_have_attribute("alt", "Photo of Dora Miller")
     ada.wait_for_function("() => document.querySelector('#now img.face').naturalWidth > 0")
     expect(ada.locator("#now")).to_contain_text("from your start")
@@ -217,7 +206,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     # Her device says where she is while the page is open.
     at = geolocated(0, 0)["geolocation"]
     dora.context.set_geolocation(at)
-    until(lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE abs(latitude_deg - %s) < 1e-6", at["latitude"]))
+    until(lambda: town.query("SELECT 1 FROM drover.ride_vehicle WHERE abs(latitude_deg - %s) < 1e-6", at["latitude"]))
 
     dora.get_by_role("button", name="Done: Pick up Ada <Lovelace>").click()
     said(dora, "Next: drop off Ada <Lovelace> (2).")
@@ -230,7 +219,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     said(dave, ", 0 open rides")
     assert town.ride("ada", "state") == ("done",)
     # Unless the day ended meanwhile.
-    [(is_today,)] = town.rows("SELECT requested_at >= date_trunc('day', now()) FROM drover.ride WHERE rider = 'ada-1'")
+    [(is_today,)] = town.query("SELECT requested_at >= date_trunc('day', now()) FROM drover.ride WHERE rider = 'ada-1'")
     expect(dave.locator("#times")).to_contain_text(re.compile(rf"{'Today' if is_today else 'days, four weeks'}\s+1\s+1\s"), use_inner_text=True)
 
     # One is cancelled, and the dispatcher sees it.
@@ -264,7 +253,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     dora.get_by_role("button", name="Out of service").click()
     expect(dora.get_by_text("You are not in service.")).to_be_visible()
     town.settle()
-    assert town.rows("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'bus-1'") == [("out",)]
+    assert town.query("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'bus-1'") == [("out",)]
     ada.get_by_role("button", name="Cancel this ride").click()
     said(ada, "Your last ride: cancelled.")
 
@@ -279,7 +268,7 @@ def asked(page, to_x, to_y):
 def compare_why(town, page, request):
     """Each vehicle that was tried, with all its terms, against the rows of the decisions themselves."""
     expected = []
-    for made, why in town.rows("SELECT made_at, why FROM drover.dispatch_decision WHERE campus = 'north' ORDER BY made_at, record_offset"):
+    for made, why in town.query("SELECT made_at, why FROM drover.dispatch_decision WHERE campus = 'north' ORDER BY made_at, record_offset"):
         for step in why["steps"]:
             for choice in step["choices"]:
                 if choice["request"] == request:
@@ -325,7 +314,7 @@ def test_a_ride_that_cannot_be_says_why_and_keeps_what_was_typed(town, browsing,
         bob.locator("#ask").evaluate("form => form.noValidate = true")
         bob.get_by_role("button", name="Ask for this ride").click()
         expect(bob.get_by_role("alert")).to_contain_text(text)
-    assert town.rows("SELECT 1 FROM drover.ride WHERE rider = 'bob-1'") == []
+    assert town.query("SELECT 1 FROM drover.ride WHERE rider = 'bob-1'") == []
     assert all("422" in line for line in bob.watch.console)
     bob.watch.forgive()
 
@@ -337,7 +326,7 @@ def test_without_script_a_ride_is_asked_for_and_cancelled(town):
     order = {**form, "passengers": "1", "from_address": "2121 I Street NW", "to_latitude_deg": "38,9", "to_longitude_deg": "-77,05"}
     answers = [bob.post("/ride", **order) for _ in range(2)]
     assert [(answer.status, answer.headers["Location"]) for answer in answers] == [(303, "/ride")] * 2, answers[0].body
-    [(request, state)] = town.rows("SELECT request, state FROM drover.ride WHERE rider = 'bob-1'")
+    [(request, state)] = town.query("SELECT request, state FROM drover.ride WHERE rider = 'bob-1'")
     assert state in ("queued", "assigned") and request in bob.get("/ride").body
     # Another one beside it is refused, and the form says why.
     again = bob.post("/ride", **{**order, "key": "another"})
@@ -350,7 +339,7 @@ def test_without_script_a_ride_is_asked_for_and_cancelled(town):
     assert bob.post(f"/ride/{request}/cancel", form=ada.mark()).status == 403
     assert bob.post(f"/ride/{request}/cancel", {"Sec-Fetch-Site": "cross-site"}, form=bob.mark()).status == 403
     assert bob.post(f"/ride/{request}/cancel", form=bob.mark()).status == 303
-    assert town.rows("SELECT state FROM drover.ride WHERE request = %s", request) == [("cancelled",)]
+    assert town.query("SELECT state FROM drover.ride WHERE request = %s", request) == [("cancelled",)]
 
 
 def test_a_driver_without_script_with_a_breakdown(town):
@@ -361,11 +350,11 @@ def test_a_driver_without_script_with_a_breakdown(town):
     assert entered.status == 303, entered.body
     assert dan.post("/drive/in-service", **{**form, "key": "k-2"}, vehicle="van-8", capacity="6", **{key: str(value) for key, value in place(10, 10).items()}).status == 409
     assert dan.post("/drive/position", form=form["form"], latitude_deg="38.9001", longitude_deg="-77.05", speed_mps="3").status == 303
-    until(lambda: town.rows("SELECT 1 FROM drover.ride_vehicle WHERE vehicle = 'van-9' AND abs(latitude_deg - 38.9001) < 1e-6"), town.worker)
+    until(lambda: town.query("SELECT 1 FROM drover.ride_vehicle WHERE vehicle = 'van-9' AND abs(latitude_deg - 38.9001) < 1e-6"), town.worker)
     assert dan.post("/drive/done", form=form["form"], request="r-none", stop="pickup").status == 404
     assert dan.post("/drive/override", form=form["form"]).status == 404
     assert dan.post("/drive/breakdown", form=form["form"], key="b-1").status == 303
-    assert town.rows("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'van-9'") == [("out",)]
+    assert town.query("SELECT state FROM drover.ride_vehicle WHERE vehicle = 'van-9'") == [("out",)]
     assert "Come into service" in dan.get("/drive").body
     root = town.visitor("root")
     assert "breakdown" in root.get("/dispatch?campus=north").body
@@ -380,11 +369,10 @@ def test_a_ride_on_board_of_a_silent_vehicle_needs_attention_and_is_dealt_with(t
     assert dan.post("/drive/in-service", form=dan.mark(), key="k-silent", vehicle="van-silent", capacity="4", **here).status == 303
     order = {f"{end}_{key}": value for end, at in (("from", place(701, 701)), ("to", place(0, 0))) for key, value in at.items()}
     assert bob.post("/ride", form=bob.mark(), key="k-silent", passengers="1", **order).status == 303
-    [(request, vehicle)] = town.rows("SELECT request, vehicle FROM drover.ride WHERE rider = 'bob-1' AND ended_at IS NULL")
+    [(request, vehicle)] = town.query("SELECT request, vehicle FROM drover.ride WHERE rider = 'bob-1' AND ended_at IS NULL")
     assert vehicle == "van-silent"
     silent = "UPDATE drover.ride_vehicle SET seen_at = now() - interval '26 hours', is_silent = true, is_alarmed = %s WHERE vehicle = 'van-silent'"
-    with connect(town.env) as connection:
-        connection.execute(silent, [False])
+    query(town.env, silent, False)
     shown = bob.get("/ride").body
     assert "in less than a minute" not in shown and "the vehicle was last heard of 26 h ago" in shown and 'data-kind="stale"' in shown
     assert "too long ago, you get no rides" in dan.get("/drive").body
@@ -394,8 +382,7 @@ def test_a_ride_on_board_of_a_silent_vehicle_needs_attention_and_is_dealt_with(t
     # The dispatcher's link leads to the open form.
     why = f"/dispatch/north/why/{request}"
     assert "<details open" in dave.get(why + "?deal=1").body and "<details open" not in dave.get(why).body
-    with connect(town.env) as connection:
-        connection.execute(silent, [True])
+    query(town.env, silent, True)
     shown = dave.get("/dispatch?campus=north").body
     assert "Need attention, silent with passengers on board: van-silent" in shown and "26 h ago" in shown and f"/why/{request}?deal=1#deal" in shown
     assert "Nobody has heard of your vehicle for a while" in bob.get("/ride").body
@@ -404,8 +391,8 @@ def test_a_ride_on_board_of_a_silent_vehicle_needs_attention_and_is_dealt_with(t
     assert dave.post(deal + "/end", form=dave.mark()).status == 422
     assert bob.post(deal + "/end", form=bob.mark(), reason="mine").status == 403
     assert dave.post(deal + "/end", form=dave.mark(), key="d-1", reason="found at the gate").status == 303
-    assert town.rows("SELECT state, reason FROM drover.ride WHERE request = %s", request) == [("ended", "the dispatcher: found at the gate")]
-    assert town.rows("SELECT is_alarmed FROM drover.ride_vehicle WHERE vehicle = 'van-silent'") == [(False,)]
+    assert town.query("SELECT state, reason FROM drover.ride WHERE request = %s", request) == [("ended", "the dispatcher: found at the gate")]
+    assert town.query("SELECT is_alarmed FROM drover.ride_vehicle WHERE vehicle = 'van-silent'") == [(False,)]
     assert "found at the gate" in dave.get("/dispatch?campus=north").body
     assert dan.post("/drive/out-of-service", form=dan.mark(), key="o-silent").status == 303
 
@@ -422,14 +409,12 @@ def test_who_sees_what(town):
     for rider in ("ada-1", "bob-1"):
         town.campus.pickup(f"sees-{next(numbers)}", 20, 20, 300, 300, rider=rider)
     town.settle()
-    assert town.rows("SELECT vehicle FROM drover.ride WHERE request = 'sees-1'") == [("bus-7",)]
-    everything = {table: town.rows(f"SELECT count(*) FROM drover.{table}")[0][0] for table in ("ride", "rider", "ride_vehicle", "dispatch_decision", "person_photo")}
+    assert town.query("SELECT vehicle FROM drover.ride WHERE request = 'sees-1'") == [("bus-7",)]
+    everything = {table: town.query(f"SELECT count(*) FROM drover.{table}")[0][0] for table in ("ride", "rider", "ride_vehicle", "dispatch_decision", "person_photo")}
 
     def seen(account, table, where="true"):
-        with psycopg.connect(town.env["DROVER_POSTGRES_URL"]) as connection:
-            connection.execute("SET LOCAL ROLE drover_page")
-            connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-            return connection.execute(f"SELECT count(*) FROM drover.{table} WHERE {where}").fetchone()[0]
+        with as_page(town.env, account) as page:
+            return page.execute(f"SELECT count(*) FROM drover.{table} WHERE {where}").fetchone()[0]
     for account in ("dave", "root"):
         assert {table: seen(account, table) for table in everything} == everything, account
     assert {table: seen("eve", table) for table in everything} == dict.fromkeys(everything, 0), "bound to nobody, she sees nothing"
@@ -459,12 +444,10 @@ def test_who_sees_what(town):
     run = town.world.drover.run("people", "disable", "bob-1", "--campus", "north", env=town.env)
     assert run.code == 0 and seen("bob", "ride") == 0
     assert "Bind this account to your campus" in town.visitor("bob").get("/ride").body
-    with connect(town.env) as connection:
-        connection.execute("UPDATE drover.account SET roles = '{rider}' WHERE account = 'dave'")
+    query(town.env, "UPDATE drover.account SET roles = '{rider}' WHERE account = 'dave'")
     assert seen("dave", "ride") == 0
     assert town.visitor("dave").get("/dispatch").status == 403
-    with connect(town.env) as connection:
-        connection.execute("UPDATE drover.account SET roles = '{dispatcher}' WHERE account = 'dave'")
+    query(town.env, "UPDATE drover.account SET roles = '{dispatcher}' WHERE account = 'dave'")
 
 
 def test_a_code_binds_once_and_a_wrong_one_never(town):
@@ -477,17 +460,16 @@ def test_a_code_binds_once_and_a_wrong_one_never(town):
     for code, status in [("12345", 422), ("00000000", 422)]:
         answer = eve.post("/campus-bind", **{**form, "id": "ada-1"}, code=code)
         assert answer.status == status and 'role="alert"' in answer.body
-    assert town.rows("SELECT 1 FROM drover.person_account WHERE account = 'eve'") == []
+    assert town.query("SELECT 1 FROM drover.person_account WHERE account = 'eve'") == []
     answer = eve.post("/campus-code", **{**form, "campus": "<script>"})
     assert answer.status == 422 and "<script>" not in answer.body
     # One account a person, one person of a role an account.
-    with connect(town.env) as connection:
-        connection.execute("DELETE FROM drover.code_request")
+    query(town.env, "DELETE FROM drover.code_request")
     before = len(town.site.office.box.mails)
     assert eve.post("/campus-code", **{**form, "id": "dan-1"}).status == 200
     until(lambda: len(town.site.office.box.mails) > before)
     [code] = re.findall(r"\b\d{8}\b", town.site.mail(before).get_content())
     taken = eve.post("/campus-bind", **{**form, "id": "dan-1"}, code=code)
     assert (taken.status, taken.headers["Location"]) == (303, "/drive")
-    assert town.rows("SELECT account FROM drover.person_account WHERE person = 'dan-1'") == [("eve",)]
+    assert town.query("SELECT account FROM drover.person_account WHERE person = 'dan-1'") == [("eve",)]
     assert eve.post("/campus-bind", **{**form, "id": "dan-1"}, code=code).status == 422

@@ -14,23 +14,21 @@ from datetime import datetime, timezone
 
 import openpyxl
 import pytest
-from harness import HANG_S, is_long, looked_at, until
-from people import enter, follow, PASSWORD, Visitor
+from harness import HANG_S, is_long, lent, looked_at, until
+from people import PASSWORD, enter, follow, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
-from world import connect, producer
+from world import Asked, connect, query
 
 NIGHT_MS = int(datetime(2026, 10, 24, 22, tzinfo=timezone.utc).timestamp() * 1000)
 
 
 @pytest.fixture(scope="module")
 def fleet(world, tmp_path_factory, fixtures):
-    fleet = Fleet(world, tmp_path_factory.mktemp("drives"), fixtures)
-    yield fleet
-    fleet.close()
+    yield from lent(Fleet(world, tmp_path_factory.mktemp("drives"), fixtures))
 
 
-class Fleet:
+class Fleet(Asked):
     """The recorded drives of one car, commutes of another; its manager, a driver, and people without vehicles."""
 
     def __init__(self, world, folder, fixtures):
@@ -39,8 +37,7 @@ class Fleet:
         # Two of them are of the same hour: one car cannot drive both.
         self.files = [file for file in sorted(self.folder.glob("*.1hz.csv")) if "Beschleunigung" not in file.name]
         for file in self.files:
-            run = world.drover.run("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
-            assert run.code == 0, run.err
+            world.drover.done("import", "cars", file, "--vehicle", "seat-leon", env=self.env)
         self.worker = world.worker(self.env, "drives")
         world.work_off(self.env)
         self.site = Site(world, self.env, None, folder, has_mail=False)
@@ -48,32 +45,22 @@ class Fleet:
         for account, roles in [("manager", ["fleet_manager"]), ("root", ["administrator", "operator", "ranger", "researcher", "dispatcher"]), ("anna", ["driver"]),
                                ("sam", ["surveyor"]), ("rita", ["rider"]), ("wanja", ["ranger"]), ("nobody", [])]:
             self.site.with_account(account, f"{account}@example.org", PASSWORD, *roles)
-        with connect(self.env) as connection:
-            connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North <cars>'), ('south', 'South')")
-            connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', 'seat-leon'), ('north', 'car', 'chip'), ('north', 'car', 'golf')")
-            connection.execute("INSERT INTO drover.fleet_member VALUES ('north', 'manager')")
+        query(self.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North <cars>'), ('south', 'South')")
+        query(self.env, "INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', 'seat-leon'), ('north', 'car', 'chip'), ('north', 'car', 'golf')")
+        query(self.env, "INSERT INTO drover.fleet_member VALUES ('north', 'manager')")
 
     def expected(self):
         with open(self.folder / "expected.csv") as file:
             return {row["file"]: row for row in csv.DictReader(file) if row["gap_s"] == "5"}
 
-    def rows(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
-
     def push(self, *records):
-        sender = producer(self.world.brokers)
-        for record in records:
-            sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.cars", *records)
 
     def enter(self, page, who="manager", to="/"):
         enter(page, self.address, who, to)
 
     def entered(self, who):
-        visitor = Visitor(self.site.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.site.port, who)
 
     def command(self, *words):
         """The bytes of a report, as the command writes them."""
@@ -315,9 +302,8 @@ def test_drives_of_one_route_before_and_after_a_change(fleet, page, screenshots)
     for day in range(6):
         fleet.push(*commute(day, maf=8 if day < 3 else 6))
     fleet.push(*commute(6, north_of=0.05))
-    fleet.world.tick()
-    fleet.world.work_off(fleet.env)
-    until(lambda: fleet.rows("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], fleet.worker)
+    fleet.world.finish(fleet.env)
+    until(lambda: fleet.query("SELECT count(*) FROM drover.trip_now WHERE vehicle = 'chip' AND NOT is_open") == [(7,)], fleet.worker)
     fleet.enter(page, to="/trips")
     follow(page, page.get_by_role("link", name="compare drives of one route"))
     page.get_by_label("Car").select_option("chip")
@@ -360,16 +346,14 @@ def on_the_road(fleet, car):
         fleet.push(*readings)
     # Over the end of a minute, with which a trip is written.
     drive(*[50] * 61)
-    until(lambda: fleet.rows("SELECT 1 FROM drover.trip_now WHERE vehicle = %s", car), fleet.worker)
+    until(lambda: fleet.query("SELECT 1 FROM drover.trip_now WHERE vehicle = %s", car), fleet.worker)
     return drive, sent, start
 
 
 def test_a_drive_while_it_lasts(fleet, page, screenshots):
     """A recorded drive, as if it were now: the page follows each reading, and the driver's alert."""
-    run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
-    run = fleet.world.drover.run("account", "settings", "set", "anna", "speed_limit_kmh=90", "units=metric", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
+    fleet.world.drover.done("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
+    fleet.world.drover.done("account", "settings", "set", "anna", "speed_limit_kmh=90", "units=metric", "--by", "Jo", env=fleet.env)
     drive, sent, start = on_the_road(fleet, "golf")
     page.set_viewport_size({"width": 390, "height": 900})
     fleet.enter(page, "anna")
@@ -403,15 +387,15 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
     expect(page.locator("#state")).to_contain_text("to <work>")
     page.get_by_role("button", name="End the trip").click()
     page.wait_for_url("**?said=stop")
-    until(lambda: fleet.rows("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], fleet.worker)
-    assert fleet.rows("SELECT tag FROM drover.trip_now WHERE vehicle = 'golf' AND tag IS NOT NULL") == [("to <work>",)]
+    until(lambda: fleet.query("SELECT is_start, marked_by FROM drover.trip_mark WHERE vehicle = 'golf'") == [(False, "anna")], fleet.worker)
+    assert fleet.query("SELECT tag FROM drover.trip_now WHERE vehicle = 'golf' AND tag IS NOT NULL") == [("to <work>",)]
     # A form that is sent twice says it once; others may not say anything of her car.
     anna, manager = fleet.entered("anna"), fleet.entered("manager")
     form = {"form": anna.mark(), "id": "a-twice", "do": "start", "ts": str(int(time.time() * 1000)), "trip": ""}
     assert [anna.post("/cars/golf/trip", **form).status for _ in range(2)] == [303, 303]
-    until(lambda: len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, fleet.worker)
+    until(lambda: len(fleet.query("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1, fleet.worker)
     fleet.world.work_off(fleet.env)
-    assert len(fleet.rows("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
+    assert len(fleet.query("SELECT 1 FROM drover.trip_mark WHERE vehicle = 'golf' AND is_start")) == 1
     # Over time it is drawn with its driver's limit.
     page.goto(fleet.address + "/vehicles/golf?kind=car")
     expect(page.locator("svg.chart").first).to_have_attribute("aria-label", re.compile("warning at 90"))
@@ -422,8 +406,7 @@ def test_a_drive_while_it_lasts(fleet, page, screenshots):
 
 
 def test_what_a_driver_types_stays_while_the_page_looks_again(fleet, page):
-    run = fleet.world.drover.run("vehicle", "register", "polo", "--kind", "car", "--account", "anna", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
+    fleet.world.drover.done("vehicle", "register", "polo", "--kind", "car", "--account", "anna", "--by", "Jo", env=fleet.env)
     drive, _, _ = on_the_road(fleet, "polo")
     fleet.enter(page, "anna", "/cars/polo/live")
     page.get_by_text("This trip: tag or discard it").click()
@@ -435,15 +418,14 @@ def test_what_a_driver_types_stays_while_the_page_looks_again(fleet, page):
 
 
 def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
-    run = fleet.world.drover.run("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
-    assert run.code == 0, run.err
+    fleet.world.drover.done("vehicle", "register", "golf", "--kind", "car", "--name", "Anna's Golf", "--account", "anna", "--by", "Jo", env=fleet.env)
     fleet.enter(page, "anna", "/cars/golf/scan")
     expect(page.locator("main")).to_contain_text("No scan has read its codes yet.")
-    before = fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
+    before = fleet.query("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'")
     page.get_by_role("button", name="Scan now").click()
     expect(page.locator("#waiting")).to_contain_text("A scan was asked for")
-    until(lambda: fleet.rows("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, fleet.worker)
-    [(request,)] = fleet.rows("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
+    until(lambda: fleet.query("SELECT count(*) FROM drover.health_scan WHERE vehicle = 'golf'") != before, fleet.worker)
+    [(request,)] = fleet.query("SELECT scan_id FROM drover.health_scan WHERE vehicle = 'golf' AND scanned_at IS NULL")
     # The gateway's answer.
     answer = {"schema": 1, "kind": "scan", "id": "scan-1", "vehicle": "golf", "ts": int(time.time() * 1000), "by": "gateway", "request": request, "done": True, "text": "3 trouble codes",
               "stored": ["P0133", "P1130"], "pending": ["U0100"], "permanent": [], "lamp": True}

@@ -7,13 +7,13 @@ import urllib.parse
 
 import pytest
 from description import check
-from harness import HANG_S, ROOT, looked_at, until
-from people import enter, follow, PASSWORD, Visitor
+from harness import ROOT, lent, looked_at, until
+from people import PASSWORD, Visitor, enter, follow, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
 from test_gateway import emulate, gateway
 from test_uploads import give_token, now
-from world import connect, producer
+from world import Asked, connect, query
 
 SCENARIO = """interval_s: 1
 memory_min: 1
@@ -30,12 +30,10 @@ boxes:
 
 @pytest.fixture(scope="module")
 def farm(world, tmp_path_factory):
-    farm = Farm(world, tmp_path_factory.mktemp("machine-pages"))
-    yield farm
-    farm.close()
+    yield from lent(Farm(world, tmp_path_factory.mktemp("machine-pages")))
 
 
-class Farm:
+class Farm(Asked):
     """A box that is too hot, its gateway, threshold files of its own, and people who have nothing yet."""
 
     def __init__(self, world, folder):
@@ -44,8 +42,7 @@ class Farm:
         shutil.copytree(ROOT / "Deploy" / "thresholds", self.thresholds)
         self.env["DROVER_ALERTS_THRESHOLDS_DIR"] = str(self.thresholds)
         self.env["DROVER_GATEWAY_PLAIN_TCP_CIDRS"] = "127.0.0.0/8"
-        self.worker = world.worker(self.env, "machine-pages")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "machine-pages")
         self.site = Site(world, self.env, None, folder, has_mail=False)
         self.address = f"http://127.0.0.1:{self.site.port}"
         for account, roles in [("ada", ["farmer"]), ("bea", ["farmer"]), ("deal", ["dealer"]), ("boss", ["fleet_manager"]), ("dev", ["developer"]),
@@ -55,11 +52,7 @@ class Farm:
         [self.box] = emulate(world, folder / "hot.yaml", 1)
         self.serial = self.box["serial"]
         self.gateway = gateway(world, self.env, folder)
-        until(lambda: self.rows("SELECT 1 FROM drover.rule_set"), self.site.server, self.worker)
-
-    def rows(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
+        until(lambda: self.query("SELECT 1 FROM drover.rule_set"), self.site.server, self.worker)
 
     def close(self):
         try:
@@ -73,16 +66,11 @@ class Farm:
         enter(page, self.address, who, path)
 
     def visitor(self, who):
-        visitor = Visitor(self.site.port)
-        assert visitor.log_in(f"{who}@example.org").status == 303
-        return visitor
+        return logged_in(self.site.port, who)
 
     def read(self, vehicle, ts, **values):
-        record = {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor", "gps_available": True,
-                  "coolant_c": 80, "serial": "42", **values}
-        sender = producer(self.world.brokers)
-        sender.produce("drover.machines", key=vehicle.encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.machines", {"schema": 1, "kind": "reading", "id": f"{vehicle}-{ts}", "vehicle": vehicle, "ts": ts, "model": "8R Tractor",
+                                            "gps_available": True, "coolant_c": 80, "serial": "42", **values})
 
 
 def fields(body, action):
@@ -113,7 +101,7 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     page.wait_for_url(f"**/vehicles/{farm.serial}?*said=added")
     # It shows as soon as a worker has taken it.
     expect(page.locator("h1")).to_have_text("Müller's <combine>")
-    assert farm.rows("SELECT f.fleet, m.account FROM drover.fleet_vehicle f JOIN drover.fleet_member m USING (fleet) WHERE vehicle = %s", farm.serial) == [("ada", "ada")]
+    assert farm.query("SELECT f.fleet, m.account FROM drover.fleet_vehicle f JOIN drover.fleet_member m USING (fleet) WHERE vehicle = %s", farm.serial) == [("ada", "ada")]
 
     page.get_by_role("button", name="Ask for a download").click()
     page.wait_for_url("**said=asked")
@@ -133,7 +121,7 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     page.wait_for_url("**said=service")
     expect(story).to_contain_text("Regular service: oil & filters")
     expect(page.locator("#open-alerts + *")).not_to_contain_text("Engine Hours")
-    [(state,)] = farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Engine Hours'", farm.serial)
+    [(state,)] = farm.query("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Engine Hours'", farm.serial)
     assert state == "resolved"
 
     follow(page, page.get_by_role("link", name="All readings"))
@@ -150,7 +138,7 @@ def test_a_farmers_day(farm, page, screenshots, watch):
     looked_at(page, screenshots, "edit")
     page.get_by_role("button", name="Save").click()
     page.wait_for_url("**said=changed")
-    until(lambda: farm.rows("SELECT name, model, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
+    until(lambda: farm.query("SELECT name, model, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
                == [("Old Faithful", "S690 Combine", ["north", "big"], "127.0.0.1")], farm.worker)
     page.goto(farm.address + "/vehicles?search=faith")
     expect(page.locator("#count")).to_have_text("1 vehicle.")
@@ -175,7 +163,7 @@ def test_what_is_wrong_is_explained(farm):
                           ({"displacement": "0"}, "number from"), ({"efficiency": "400"}, "number from"), ({"owner": "deal"}, "owner must be you")]:
         answer = ada.post("/vehicles/new", **{**car, "vehicle": "car-1", **changed})
         assert answer.status in (409, 422) and said in answer.body, (changed, answer.body)
-    assert farm.rows("SELECT 1 FROM drover.registration WHERE vehicle IN ('m-1', 'car-1')") == []
+    assert farm.query("SELECT 1 FROM drover.registration WHERE vehicle IN ('m-1', 'car-1')") == []
     page = ada.get(f"/vehicles/{farm.serial}").body
     service = {**fields(page, f"/vehicles/{farm.serial}/service"), "service": "Repair", "done": "2026-01-05T08:00", "hours": "10"}
     for wrong, said in [({"service": "Magic"}, "Say what was done"), ({"done": "soon"}, "like 2026-11-22"), ({"done": "2099-01-01T00:00"}, "still to come"),
@@ -193,20 +181,20 @@ def test_sent_twice_counts_once(farm):
            "vin": "1b3hb48b67d562726", "fuel": "gasoline", "tank": "51.5", "displacement": "1998", "efficiency": "85", "owner": "ada", "tags": "north"}
     for _ in range(2):
         assert ada.post("/vehicles/new", **new).headers["Location"] == "/vehicles/car-7?kind=car&said=added"
-    until(lambda: farm.rows("SELECT 1 FROM drover.registration WHERE vehicle = 'car-7'") and farm.rows("SELECT 1 FROM drover.service WHERE note = 'Repair'"), farm.worker)
+    until(lambda: farm.query("SELECT 1 FROM drover.registration WHERE vehicle = 'car-7'") and farm.query("SELECT 1 FROM drover.service WHERE note = 'Repair'"), farm.worker)
     assert ada.post("/vehicles/new", **new).status == 303
     farm.world.work_off(farm.env)
-    assert farm.rows("SELECT count(*) FROM drover.service WHERE note = 'Repair'") == [(1,)]
-    assert farm.rows("SELECT name, make, model, year, vin, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, account, tags FROM drover.registration WHERE vehicle = 'car-7'") == [
+    assert farm.query("SELECT count(*) FROM drover.service WHERE note = 'Repair'") == [(1,)]
+    assert farm.query("SELECT name, make, model, year, vin, fuel, tank_l, displacement_cc, volumetric_efficiency_pct, account, tags FROM drover.registration WHERE vehicle = 'car-7'") == [
         ("Van", "Dodge", "Caliber", 2010, "1B3HB48B67D562726", "gasoline", 51.5, 1998, 85, "ada", ["north"])]
     # What is shown and sent again changes nothing by its units.
-    farm.rows("UPDATE drover.account SET units = 'us' WHERE account = 'ada' RETURNING 1")
+    farm.query("UPDATE drover.account SET units = 'us' WHERE account = 'ada' RETURNING 1")
     body = ada.get("/vehicles/car-7/edit?kind=car").body
     assert 'name="tank" type="text" value="13.6"' in body
     sent = {**fields(body, "/vehicles/car-7/edit"), **{name: new[name] for name in new if name not in ("form", "id", "based_on", "kind", "vehicle", "fleet")}, "tank": "13.6", "name": "Van 7"}
     assert ada.post("/vehicles/car-7/edit", **sent).status == 303
-    until(lambda: farm.rows("SELECT tank_l FROM drover.registration WHERE vehicle = 'car-7' AND name = 'Van 7'") == [(51.5,)], farm.worker)
-    farm.rows("UPDATE drover.account SET units = 'metric' WHERE account = 'ada' RETURNING 1")
+    until(lambda: farm.query("SELECT tank_l FROM drover.registration WHERE vehicle = 'car-7' AND name = 'Van 7'") == [(51.5,)], farm.worker)
+    farm.query("UPDATE drover.account SET units = 'metric' WHERE account = 'ada' RETURNING 1")
 
 
 def test_nobody_takes_or_changes_what_is_anothers(farm):
@@ -224,7 +212,7 @@ def test_nobody_takes_or_changes_what_is_anothers(farm):
     car = {**fields(joe.get("/vehicles/new?kind=car").body, "/vehicles/new"), "vehicle": "joes"}
     assert joe.post("/vehicles/new", **{**car, "owner": "ada"}).status == 409
     assert joe.post("/vehicles/new", **car).status == 303
-    until(lambda: farm.rows("SELECT account FROM drover.registration WHERE vehicle = 'joes'") == [("joe",)], farm.worker)
+    until(lambda: farm.query("SELECT account FROM drover.registration WHERE vehicle = 'joes'") == [("joe",)], farm.worker)
     assert "joes" in joe.get("/vehicles").body and "joes" not in bea.get("/vehicles").body
     # Two who add one at once: one of them gets it.
     ada = farm.visitor("ada")
@@ -246,7 +234,7 @@ def test_two_who_change_a_vehicle_at_once(farm):
     assert ada.post("/vehicles/car-7/edit", **{**first, **rest}).status == 303
     late = ada.post("/vehicles/car-7/edit", **{**second, **rest, "name": "Van B"})
     assert late.status == 409 and "Nothing was saved" in late.body and 'value="Van B"' in late.body
-    until(lambda: farm.rows("SELECT name FROM drover.registration WHERE vehicle = 'car-7'") == [("Van A",)], farm.worker)
+    until(lambda: farm.query("SELECT name FROM drover.registration WHERE vehicle = 'car-7'") == [("Van A",)], farm.worker)
 
 
 def test_a_dealers_day(farm, page, screenshots):
@@ -275,7 +263,7 @@ def test_a_dealers_day(farm, page, screenshots):
     looked_at(page, screenshots, "tags")
     page.get_by_role("button", name="Save the tags").click()
     page.wait_for_url("**said=changed")
-    until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
+    until(lambda: farm.query("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial)
                == [("Old Faithful", ["north", "big", "warranty"], "127.0.0.1")], farm.worker)
     page.goto(farm.address + "/vehicles")
     page.get_by_label("Tag").select_option("warranty")
@@ -286,12 +274,12 @@ def test_a_dealers_day(farm, page, screenshots):
     deal = farm.visitor("deal")
     form = fields(deal.get(f"/vehicles/{farm.serial}/edit").body, f"/vehicles/{farm.serial}/edit")
     assert deal.post(f"/vehicles/{farm.serial}/edit", **{**form, "tags": "mine", "name": "Stolen", "address": "", "fleet": "ada"}).status == 303
-    until(lambda: farm.rows("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [("Old Faithful", ["mine"], "127.0.0.1")], farm.worker)
+    until(lambda: farm.query("SELECT name, tags, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [("Old Faithful", ["mine"], "127.0.0.1")], farm.worker)
     assert deal.post(f"/vehicles/{farm.serial}/switch", **{**form, "to": "off"}).status == 403
 
 
 def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(farm, page, screenshots, watch):
-    farm.rows("INSERT INTO drover.fleet_member (fleet, account) VALUES ('ada', 'boss') RETURNING 1")
+    farm.query("INSERT INTO drover.fleet_member (fleet, account) VALUES ('ada', 'boss') RETURNING 1")
     file = farm.thresholds / "S690 Combine-thresholds.xml"
     before = file.read_text()
     farm.enter(page, "dev", "/thresholds")
@@ -318,7 +306,7 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     expect(tried).to_contain_text("removed")
     expect(page.get_by_text(re.compile(r"rule tests passed, [1-9]\d* failed"))).to_have_count(1)
     looked_at(page, screenshots, "tried")
-    assert file.read_text() == before and farm.rows("SELECT 1 FROM drover.rule_edit") == [], "trying changes nothing"
+    assert file.read_text() == before and farm.query("SELECT 1 FROM drover.rule_edit") == [], "trying changes nothing"
     # A rule that has a test is not changed by accident.
     follow(page, page.get_by_role("button", name="Save and put in force"))
     expect(alert).to_contain_text("rule tests fail with it")
@@ -333,15 +321,15 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     assert after != before and [line for line in after.splitlines() if line.startswith("  <!--")] == [line for line in before.splitlines() if line.startswith("  <!--")]
     assert "<threshold>98</threshold>\n    <critical>105</critical>\n    <clear>97</clear>" in after and after.count("<parameter>") == before.count("<parameter>")
     check = farm.world.drover.run("rules", "publish", farm.thresholds, "--check")
-    [(account, model, version, changes)] = farm.rows("SELECT account, model, version, changes FROM drover.rule_edit")
+    [(account, model, version, changes)] = farm.query("SELECT account, model, version, changes FROM drover.rule_edit")
     assert (account, model) == ("dev", "S690 Combine") and f"version {version}" in check.out
     assert changes == ["changed S690 Combine: Coolant Temperature: threshold 85 → 98, critical 95 → 105, clear 82 → 97"]
-    until(lambda: farm.rows("SELECT 1 FROM drover.rule_set WHERE version = %s", version), farm.worker)
+    until(lambda: farm.query("SELECT 1 FROM drover.rule_set WHERE version = %s", version), farm.worker)
     # The box goes on saying 97 °C: that is none any more.
-    until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
+    until(lambda: farm.query("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
                == [("resolved",)], farm.worker, farm.gateway)
     # The alert that was raised by the old rule is drawn with the old rule's limits.
-    [(alert,)] = farm.rows("SELECT alert_id FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
+    [(alert,)] = farm.query("SELECT alert_id FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
     page.goto(f"{farm.address}/alerts/{alert}")
     expect(page.locator("svg.chart")).to_have_attribute("aria-label", re.compile("warning at 85"))
     drawn = page.locator("svg.chart").get_attribute("aria-label")
@@ -349,7 +337,7 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     page.goto(farm.address + "/thresholds")
     expect(page.get_by_role("region", name="Versions and changes")).to_contain_text("dev")
     farm.world.drover.run("rules", "publish", farm.thresholds, env=farm.env)
-    assert farm.rows("SELECT count(DISTINCT version) FROM drover.rule_set") == [(2,)], "the same publisher"
+    assert farm.query("SELECT count(DISTINCT version) FROM drover.rule_set") == [(2,)], "the same publisher"
 
 
 def test_two_who_change_a_threshold_at_once(farm):
@@ -396,7 +384,7 @@ def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
     page.get_by_label("Put it in force although rule tests fail").check()
     page.get_by_role("button", name="Save and put in force").click()
     page.wait_for_url("**?said=published")
-    until(lambda: farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level' AND state = 'open'", farm.serial), farm.worker, farm.gateway)
+    until(lambda: farm.query("SELECT 1 FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level' AND state = 'open'", farm.serial), farm.worker, farm.gateway)
     follow(page, page.get_by_role("link", name="Fuel Level"))
     follow(page, page.get_by_role("button", name="Go back to its model's rule"))
     # Those of the model that somebody has changed before fail still.
@@ -406,13 +394,13 @@ def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
     expect(page.get_by_role("status")).to_contain_text("The model's rule holds again")
     watch.forgive()
     assert not (farm.thresholds / "machines" / f"{farm.serial}-thresholds.xml").exists()
-    until(lambda: farm.rows("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level'", farm.serial) == [("resolved",)], farm.worker, farm.gateway)
+    until(lambda: farm.query("SELECT state FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level'", farm.serial) == [("resolved",)], farm.worker, farm.gateway)
 
 
 def standing(farm):
     """All that a change of rules could have changed."""
     files = {file.relative_to(farm.thresholds): file.read_bytes() for file in farm.thresholds.rglob("*") if file.is_file()}
-    return files, farm.rows("SELECT count(*) FROM drover.rule_edit"), farm.rows("SELECT count(DISTINCT version) FROM drover.rule_set")
+    return files, farm.query("SELECT count(*) FROM drover.rule_edit"), farm.query("SELECT count(DISTINCT version) FROM drover.rule_set")
 
 
 LOW = {"test": "below", "threshold": "250", "unit": "gallons", "type": "int", "user": "farmer", "anyway": "1", "do": "save"}
@@ -421,7 +409,7 @@ LOW = {"test": "below", "threshold": "250", "unit": "gallons", "type": "int", "u
 @pytest.mark.parametrize("who", ["ada", "boss", "bea"])
 def test_rules_of_models_are_for_developers_and_administrators(farm, who):
     """A fleet manager of one customer switched off the alerts of every machine of a model, also those of other customers."""
-    farm.rows("INSERT INTO drover.fleet_member (fleet, account) VALUES ('ada', 'boss') ON CONFLICT (fleet, account) DO UPDATE SET fleet = EXCLUDED.fleet RETURNING 1")
+    farm.query("INSERT INTO drover.fleet_member (fleet, account) VALUES ('ada', 'boss') ON CONFLICT (fleet, account) DO UPDATE SET fleet = EXCLUDED.fleet RETURNING 1")
     visitor, before = farm.visitor(who), standing(farm)
     for what in ("Fuel%20Level", "Coolant%20Temperature"):
         address = f"/thresholds/models/S690%20Combine/{what}"
@@ -445,10 +433,9 @@ def test_several_machines_get_a_rule_at_once_and_an_alert_says_whose_it_was(farm
     ada, first, second, third = farm.visitor("ada"), farm.serial, "second-combine", "third-combine"
     for machine in (second, third):
         farm.read(machine, now(), model="S690 Combine", fuel_level_gal=200)
-    until(lambda: farm.rows("SELECT count(*) FROM drover.vehicle WHERE vehicle IN (%s, %s)", second, third) == [(2,)], farm.worker)
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('others', 'Others')")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('ada', 'machine', %s), ('others', 'machine', %s)", [second, third])
+    until(lambda: farm.query("SELECT count(*) FROM drover.vehicle WHERE vehicle IN (%s, %s)", second, third) == [(2,)], farm.worker)
+    query(farm.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('others', 'Others')")
+    query(farm.env, "INSERT INTO drover.fleet_vehicle VALUES ('ada', 'machine', %s), ('others', 'machine', %s)", second, third)
     address = f"/thresholds/machines/{second}/Fuel%20Level"
     form = ada.get(address).body
     assert f'name="also" value="{first} none"' in form and third not in form and "Change it for the model" not in form
@@ -465,16 +452,16 @@ def test_several_machines_get_a_rule_at_once_and_an_alert_says_whose_it_was(farm
     assert f"Saved and published for machines {second}, {first}: it is in force" in ada.get(saved.headers["Location"]).body
     for machine in (first, second):
         assert "<threshold>250</threshold>" in (farm.thresholds / "machines" / f"{machine}-thresholds.xml").read_text()
-    edits = farm.rows("SELECT vehicle, changes, version FROM drover.rule_edit ORDER BY edit_id DESC LIMIT 2")
+    edits = farm.query("SELECT vehicle, changes, version FROM drover.rule_edit ORDER BY edit_id DESC LIMIT 2")
     # Each by itself: who sees one machine reads nothing of the other.
     assert {vehicle: [change.split(": ")[0] for change in changes] for vehicle, changes, _ in edits} == {
         machine: [f"added machine {machine}"] for machine in (first, second)}
-    until(lambda: farm.rows("SELECT 1 FROM drover.rule_set WHERE version = %s", edits[0][2]), farm.worker)
+    until(lambda: farm.query("SELECT 1 FROM drover.rule_set WHERE version = %s", edits[0][2]), farm.worker)
     farm.read(second, now(), model="S690 Combine", fuel_level_gal=200, hydraulic_oil_c=60)
     # One's own rule stands in the place of the model's; of the others the model's holds.
     whose = {"Fuel Level": "of this machine", "Hydraulic Oil Temperature": "of model S690 Combine"}
     def alerts():
-        return dict(farm.rows("SELECT parameter, alert_id FROM drover.alert WHERE vehicle = %s AND state = 'open' AND parameter = ANY (%s)", second, list(whose)))
+        return dict(farm.query("SELECT parameter, alert_id FROM drover.alert WHERE vehicle = %s AND state = 'open' AND parameter = ANY (%s)", second, list(whose)))
     until(lambda: set(alerts()) == set(whose), farm.worker)
     token = give_token(farm.env, "ada", "read")
     answer = json.loads(ada.get(f"/v1/machines/{second}", Authorization=f"Bearer {token}").body)
@@ -512,17 +499,16 @@ def test_one_who_keeps_machines_leaves_room_for_rules_of_others(farm):
     finally:
         for file in files:
             file.unlink(missing_ok=True)
-        farm.rows("DELETE FROM drover.fleet_vehicle WHERE vehicle LIKE 'many-%' RETURNING 1")
+        farm.query("DELETE FROM drover.fleet_vehicle WHERE vehicle LIKE 'many-%' RETURNING 1")
 
 
 def test_who_may_not_change_a_vehicle_finds_no_link_to_do_so(farm):
     """Who drove a car first, and what other roles see of a machine, was led to a page that is not there."""
-    with connect(farm.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('pool', 'Pool')")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('pool', 'car', 'pool-car')")
-        connection.execute("INSERT INTO drover.vehicle VALUES ('car', 'pool-car', NULL, 0, now())")
-        connection.execute("INSERT INTO drover.fleet_member VALUES ('pool', 'joe'), ('pool', 'boss')")
-        connection.execute("INSERT INTO drover.assignment VALUES ('pool-car', '2026-01-01T00:00:00Z', 'joe', 'e', 'x')")
+    query(farm.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('pool', 'Pool')")
+    query(farm.env, "INSERT INTO drover.fleet_vehicle VALUES ('pool', 'car', 'pool-car')")
+    query(farm.env, "INSERT INTO drover.vehicle VALUES ('car', 'pool-car', NULL, 0, now())")
+    query(farm.env, "INSERT INTO drover.fleet_member VALUES ('pool', 'joe'), ('pool', 'boss')")
+    query(farm.env, "INSERT INTO drover.assignment VALUES ('pool-car', '2026-01-01T00:00:00Z', 'joe', 'e', 'x')")
     joe, boss = farm.visitor("joe"), farm.visitor("boss")
     for who, status in ((joe, 404), (boss, 200)):
         page = who.get("/vehicles/pool-car?kind=car")
@@ -534,7 +520,7 @@ def test_it_is_switched_off_and_kept(farm, page):
     farm.enter(page, "ada", f"/vehicles/{farm.serial}/edit")
     page.get_by_role("button", name="Disable it").click()
     page.wait_for_url("**said=disabled")
-    until(lambda: farm.rows("SELECT is_disabled, name, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [(True, "Old Faithful", "127.0.0.1")], farm.worker)
+    until(lambda: farm.query("SELECT is_disabled, name, host FROM drover.registration WHERE vehicle = %s", farm.serial) == [(True, "Old Faithful", "127.0.0.1")], farm.worker)
     page.goto(farm.address + "/vehicles")
     expect(page.locator("#count")).to_be_visible()
     expect(page.locator("main")).not_to_contain_text(farm.serial)
@@ -545,14 +531,14 @@ def test_it_is_switched_off_and_kept(farm, page):
 
 def test_the_field_view_is_kept_and_asked_again(farm, page, screenshots):
     """Of a machine that only uploads, so that it stays as it is."""
-    farm.rows("INSERT INTO drover.fleet_vehicle VALUES ('ada', 'machine', 'field-1') RETURNING 1")
-    ts = int(farm.rows("SELECT extract(epoch FROM now()) * 1000")[0][0])
+    farm.query("INSERT INTO drover.fleet_vehicle VALUES ('ada', 'machine', 'field-1') RETURNING 1")
+    ts = int(farm.query("SELECT extract(epoch FROM now()) * 1000")[0][0])
     for each in range(120):
         farm.read("field-1", ts - each * 60_000, coolant_c=97 if each == 0 else 80, tire_pressure_kpa=60)
-    until(lambda: farm.rows("SELECT count(*) FROM drover.machine_reading WHERE vehicle = 'field-1'") == [(120,)]
-               and farm.rows("SELECT 1 FROM drover.alert WHERE vehicle = 'field-1' AND severity = 'critical'")
+    until(lambda: farm.query("SELECT count(*) FROM drover.machine_reading WHERE vehicle = 'field-1'") == [(120,)]
+               and farm.query("SELECT 1 FROM drover.alert WHERE vehicle = 'field-1' AND severity = 'critical'")
                # All but the newest came late: they are judged at ticks.
-               and not farm.rows("SELECT 1 FROM drover.machine_rejudging WHERE vehicle = 'field-1'"), farm.worker)
+               and not farm.query("SELECT 1 FROM drover.machine_rejudging WHERE vehicle = 'field-1'"), farm.worker)
     ada = farm.visitor("ada")
     answer = ada.get("/v1/field-view/field-1")
     view = json.loads(answer.body)
@@ -570,9 +556,7 @@ def test_the_field_view_is_kept_and_asked_again(farm, page, screenshots):
     assert farm.visitor("bea").get("/v1/field-view/field-1").status == 404
     dev = json.loads(farm.visitor("dev").get("/v1/field-view/field-1").body)
     assert "Terminal Serial Number" in {each["name"] for each in dev["parameters"]}
-    run = farm.world.drover.run("token", "add", "--account", "ada", "--scope", "account", env=farm.env)
-    assert run.code == 0, run.err
-    token = re.search(r"drover_\S+", run.out).group(0)
+    token = re.search(r"drover_\S+", farm.world.drover.done("token", "add", "--account", "ada", "--scope", "account", env=farm.env).out).group(0)
     program = Visitor(farm.site.port)
     assert program.get("/v1/field-view/field-1").status == 401
     mine = program.get("/v1/field-view/field-1", Authorization=f"Bearer {token}")
@@ -597,9 +581,8 @@ def test_debug_logs_are_for_developers(farm, page, screenshots, tmp_path):
     key = tmp_path / "key"
     key.write_text(farm.box["debug_log_key"])
     for _ in range(2):
-        run = farm.world.drover.run("gateway", "log", f"127.0.0.1:{farm.box['port']}", "--key", key, "--vehicle", farm.serial, env=farm.env)
-        assert run.code == 0, run.err
-    [(log, lines)] = farm.rows("SELECT log, error_lines + warning_lines + info_lines + debug_lines + other_lines FROM drover.debug_log ORDER BY debug_log_id LIMIT 1")
+        farm.world.drover.done("gateway", "log", f"127.0.0.1:{farm.box['port']}", "--key", key, "--vehicle", farm.serial, env=farm.env)
+    [(log, lines)] = farm.query("SELECT log, error_lines + warning_lines + info_lines + debug_lines + other_lines FROM drover.debug_log ORDER BY debug_log_id LIMIT 1")
     farm.enter(page, "dev", f"/vehicles/{farm.serial}/logs")
     expect(page.get_by_role("region", name="Logs").locator("tbody tr")).to_have_count(2)
     with page.expect_download() as download:
@@ -617,7 +600,7 @@ def test_debug_logs_are_for_developers(farm, page, screenshots, tmp_path):
 
 
 def test_codes_have_their_meaning(farm):
-    farm.rows("INSERT INTO drover.health_scan (vehicle, scan_id, asked_at, scanned_at, is_done, answer, stored, pending, permanent) "
+    farm.query("INSERT INTO drover.health_scan (vehicle, scan_id, asked_at, scanned_at, is_done, answer, stored, pending, permanent) "
               "VALUES ('car-7', 's', now(), now(), true, '1 code', '{P0133,P1ZZZ}', '{}', '{}') RETURNING 1")
     body = farm.visitor("ada").get("/vehicles/car-7?kind=car").body
     assert re.search(r"<b>P0133</b> \w", body) and "<b>P1ZZZ</b><" in body

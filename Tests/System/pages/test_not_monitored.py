@@ -5,10 +5,10 @@ import re
 
 import psycopg
 import pytest
-from harness import HANG_S, ROOT
+from harness import ROOT
 from people import Visitor
 from test_strangers import Two
-from world import connect, producer
+from world import connect, query
 
 HOUR = 3_600_000
 LONE, TOY, UNKNOWN = "lone-golf", "toy-tractor", "nameless"
@@ -20,8 +20,7 @@ def two(world, tmp_path_factory):
     # It boils, and is nobody's; a model without thresholds boils, too; one that has not said its model.
     two.push("cars", [two.reading(LONE, two.now - 60_000 + s * 1000, coolant_c=108) for s in range(60)])
     two.push("machines", [two.record("registration", UNKNOWN, two.now - HOUR), {**two.machine_reading(TOY, two.now - HOUR), "model": "Toy"}])
-    with connect(two.env) as connection:
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', %s), ('north', 'machine', %s), ('north', 'machine', %s)", [LONE, TOY, UNKNOWN])
+    query(two.env, "INSERT INTO drover.fleet_vehicle VALUES ('north', 'car', %s), ('north', 'machine', %s), ('north', 'machine', %s)", LONE, TOY, UNKNOWN)
     yield two
     two.close()
 
@@ -33,7 +32,7 @@ def page(two, account, path):
 
 
 def why(two, vehicle, kind="car"):
-    return two.rows("SELECT drover.not_monitored(%s, %s)", kind, vehicle)[0][0]
+    return two.query("SELECT drover.not_monitored(%s, %s)", kind, vehicle)[0][0]
 
 
 def test_a_car_of_nobody_says_that_it_is_not_monitored(two):
@@ -86,29 +85,28 @@ def test_it_is_monitored_by_whoever_drives_or_owns_it(two):
 def test_a_car_that_somebodys_phone_uploads_for_is_judged_by_their_limits(two):
     car = two.new_car()
     two.push("cars", [two.reading(car, two.now - HOUR + s * 1000) for s in range(60)])
-    [[last]] = two.rows("SELECT end_at FROM drover.trip WHERE vehicle = %s", car)
-    with connect(two.env) as connection:
-        connection.execute("INSERT INTO drover.driving (vehicle, from_at, until_at, account, record_id) VALUES (%s, %s - interval '1 minute', %s, 'nora', 'd')", [car, last, last])
+    [[last]] = two.query("SELECT end_at FROM drover.trip WHERE vehicle = %s", car)
+    query(two.env, "INSERT INTO drover.driving (vehicle, from_at, until_at, account, record_id) VALUES (%s, %s - interval '1 minute', %s, 'nora', 'd')", car, last, last)
     assert why(two, car) is None
 
 
 def test_what_nothing_judges_opens_no_alert_and_what_is_judged_may(two):
     """The reason is the database's; what judges is the workers'. They agree on every vehicle that is here."""
-    open_of = dict(two.rows("SELECT vehicle, count(*) FROM drover.alert WHERE state = 'open' GROUP BY vehicle"))
-    for kind, vehicle, reason in two.rows("SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.vehicle"):
+    open_of = dict(two.query("SELECT vehicle, count(*) FROM drover.alert WHERE state = 'open' GROUP BY vehicle"))
+    for kind, vehicle, reason in two.query("SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.vehicle"):
         assert reason is None or vehicle not in open_of, (kind, vehicle, reason)
 
 
 def test_of_a_list_it_is_one_look_that_says_the_same(two):
     """Pages asked vehicle by vehicle: each cost as much as a small page."""
-    vehicles = two.rows("SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.vehicle UNION SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.registration")
+    vehicles = two.query("SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.vehicle UNION SELECT kind, vehicle, drover.not_monitored(kind, vehicle) FROM drover.registration")
     assert len({reason for _, _, reason in vehicles}) >= 3, vehicles
     kinds, ids = [kind for kind, _, _ in vehicles], [vehicle for _, vehicle, _ in vehicles]
     # Also of one that is named twice, and of none.
-    found = two.rows("SELECT kind, vehicle, not_monitored FROM drover.not_monitored_of(%s, %s)", kinds + kinds[:1], ids + ids[:1])
+    found = two.query("SELECT kind, vehicle, not_monitored FROM drover.not_monitored_of(%s, %s)", kinds + kinds[:1], ids + ids[:1])
     assert sorted(found) == sorted(row for row in vehicles if row[2])
-    assert two.rows("SELECT count(*) FROM drover.not_monitored_of('{}', '{}')") == [(0,)]
-    assert two.rows("SELECT not_monitored FROM drover.not_monitored_of('{car,machine}', '{never-heard-of,never-heard-of}') ORDER BY 1") == [("no_model",), ("nobody",)]
+    assert two.query("SELECT count(*) FROM drover.not_monitored_of('{}', '{}')") == [(0,)]
+    assert two.query("SELECT not_monitored FROM drover.not_monitored_of('{car,machine}', '{never-heard-of,never-heard-of}') ORDER BY 1") == [("no_model",), ("nobody",)]
     lists = [ROOT / "Queries" / "reports" / f"{name}.sql" for name in ("vehicle_list", "vehicles", "fleet_map", "not_monitored")]
     assert [path.name for path in lists if "drover.not_monitored_of(" not in path.read_text() or "drover.not_monitored(" in path.read_text()] == []
 
@@ -128,12 +126,12 @@ RULES = "\n".join([
     ("Last", "any", False), ("S690", "any", False), ("back\\slash", "any", True), ("no such", "any", False)])
 def test_a_machine_is_judged_by_its_own_rules_in_the_place_of_its_models(two, model, machine, judged):
     """The database reads what the workers read: Sources/Domain/Alerts/Rules/RuleText.swift."""
-    assert two.rows("SELECT drover.is_judged(%s, %s, %s)", RULES, model, machine) == [(judged,)]
+    assert two.query("SELECT drover.is_judged(%s, %s, %s)", RULES, model, machine) == [(judged,)]
 
 
 def test_nobodys_login_asks_why_of_any_vehicle(two):
     for function in ("not_monitored(text, text)", "not_monitored_of(text[], text[])"):
-        assert two.rows("SELECT has_function_privilege('drover_sight', %s, 'EXECUTE')", f"drover.{function}") == [(False,)]
+        assert two.query("SELECT has_function_privilege('drover_sight', %s, 'EXECUTE')", f"drover.{function}") == [(False,)]
 
 
 # MARK: Who drives it
@@ -145,7 +143,7 @@ def assign(two, account, car, driver):
 
 def assigned(two, car):
     two.world.work_off(two.env)
-    rows = two.rows("SELECT account, assigned_by FROM drover.assignment WHERE vehicle = %s ORDER BY assigned_at DESC LIMIT 1", car)
+    rows = two.query("SELECT account, assigned_by FROM drover.assignment WHERE vehicle = %s ORDER BY assigned_at DESC LIMIT 1", car)
     return rows[0] if rows else None
 
 
@@ -158,7 +156,7 @@ def test_a_command_says_who_drives_a_car(two):
     assert run(LONE, "--nobody", "--by", "olga").code == 0
     assert assigned(two, LONE) == (None, "olga") and why(two, LONE) == "nobody"
     earlier = run(LONE, "--driver", "noah", "--from", "2026-01-02T03:04:05Z", "--by", "olga")
-    assert earlier.code == 0 and two.rows("SELECT count(*) FROM drover.assignment WHERE vehicle = %s AND assigned_at = '2026-01-02T03:04:05Z'", LONE) == [(1,)]
+    assert earlier.code == 0 and two.query("SELECT count(*) FROM drover.assignment WHERE vehicle = %s AND assigned_at = '2026-01-02T03:04:05Z'", LONE) == [(1,)]
     for words, said in [((LONE,), "--driver ACCOUNT or --nobody"), ((LONE, "--driver", "a", "--nobody"), "--driver ACCOUNT or --nobody"),
                         (("no-such-car", "--driver", "noah"), "there is no such car"), ((LONE, "--driver", "nobody-there"), "there is no such account"), ((LONE, "--driver", "noah", "--from", "today"), "must be a time")]:
         refused = run(*words)
@@ -204,16 +202,12 @@ def test_who_gets_a_car_amid_a_trip_is_not_told_that_it_has_not_driven(two):
 def set_limits(two, ts, **settings):
     """As the command does: a record for every partition, of any time."""
     record = two.record("settings", None, ts, account="installation", settings=json.dumps(settings))
-    value = json.dumps({key: said for key, said in record.items() if key != "vehicle"}).encode()
-    sender = producer(two.world.brokers)
-    for partition in sender.list_topics("drover.cars", timeout=HANG_S).topics["drover.cars"].partitions:
-        sender.produce("drover.cars", partition=partition, value=value)
-    assert sender.flush(HANG_S) == 0
+    two.world.tell("drover.cars", {key: said for key, said in record.items() if key != "vehicle"})
     two.world.work_off(two.env)
 
 
 def told(two, car):
-    return two.rows("SELECT account, parameter FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at", car)
+    return two.query("SELECT account, parameter FROM drover.alert WHERE vehicle = %s AND state <> 'withdrawn' ORDER BY opened_at", car)
 
 
 def test_limits_of_the_installation_hold_for_cars_of_nobody_from_their_own_time_on(two):
@@ -241,7 +235,7 @@ def test_a_command_sets_them(two):
     assert run("set", "alerts=on", "coolant_limit_c=101", "--by", "olga").code == 0
     two.world.work_off(two.env)
     assert json.loads(run("show", "--format", "json").out)["coolant_limit_c"] == 101
-    assert why(two, two.rows("SELECT v.vehicle FROM drover.vehicle v WHERE v.vehicle LIKE 'dongle-%' AND drover.car_owner_at(v.vehicle, now()) IS NULL "
+    assert why(two, two.query("SELECT v.vehicle FROM drover.vehicle v WHERE v.vehicle LIKE 'dongle-%' AND drover.car_owner_at(v.vehicle, now()) IS NULL "
                "AND NOT EXISTS (SELECT FROM drover.driving d WHERE d.vehicle = v.vehicle) AND NOT EXISTS (SELECT FROM drover.assignment a WHERE a.vehicle = v.vehicle)")[0][0]) is None
     refused = run("set", "mail=on")
     assert refused.code == 2 and "`mail` is no limit" in refused.err
@@ -256,8 +250,8 @@ def test_nobody_else_sets_them(two):
     assert visitor.post("/limits", form=visitor.mark(), coolant_limit_c="hot").status == 422
     assert visitor.post("/limits", form=visitor.mark(), coolant_limit_c="99").status == 303
     two.world.work_off(two.env)
-    assert json.loads(two.rows("SELECT settings FROM drover.installation_settings()")[0][0]) == {"coolant_limit_c": 99}
-    assert two.rows("SELECT count(*) FROM drover.audit_entry WHERE action = 'rules_published' AND detail LIKE '%installation%'")[0][0] == 2
+    assert json.loads(two.query("SELECT settings FROM drover.installation_settings()")[0][0]) == {"coolant_limit_c": 99}
+    assert two.query("SELECT count(*) FROM drover.audit_entry WHERE action = 'rules_published' AND detail LIKE '%installation%'")[0][0] == 2
 
 
 def test_no_account_can_be_called_so(two):

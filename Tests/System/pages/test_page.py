@@ -123,7 +123,7 @@ def said(running, drover):
     with psycopg.connect(env["DROVER_POSTGRES_URL"], autocommit=True) as connection:
         until(lambda: connection.execute("SELECT count(*) FROM drover.machine_rejudging").fetchone() == (0,))
     [alert] = [each["alert_id"] for each in alerts if each["parameter"] == "Engine Hours"]
-    assert drover.run("alert", "acknowledge", alert, "--by", "Jo <b>", "--at", "2026-11-21T08:15:00Z", env=env).code == 0
+    drover.done("alert", "acknowledge", alert, "--by", "Jo <b>", "--at", "2026-11-21T08:15:00Z", env=env)
 
 
 def test_the_pages_show_what_people_have_said(running, said, page, screenshots):
@@ -174,8 +174,7 @@ def test_a_second_copy_beside_it_other_commands_and_a_kill(running, drover, data
     # Killed, it is cleaned up by the next start.
     other.kill()
     once = ["up", "--data", data, "--sample", "--once"]
-    first = drover.run(*once)
-    assert first.code == 0, first.err
+    first = drover.done(*once)
     assert (data / "code-key").read_bytes() == key
     # The emulated campus's day was played to its end.
     rides = dict(re.findall(r"^(\w+) +(\d+)", first.out[first.out.index("Rides at foggy-bottom"):], re.M))
@@ -194,8 +193,7 @@ def test_a_second_factor_can_be_tried_and_codes_of_the_campus_say_what_is_missin
     assert factor.status == 200 and "Set it up" in factor.body
     shown = running.administrator.post("/account/second-factor/begin", form=running.administrator.mark(), old=PASSWORD)
     assert shown.status == 200 and "otpauth://totp/Drover:root%40example.org?" in shown.body
-    added = drover.run("account", "add", "rita", "--mail", "rita@example.org", "--role", "rider", "--settings", settings)
-    assert added.code == 0, added.err
+    added = drover.done("account", "add", "rita", "--mail", "rita@example.org", "--role", "rider", "--settings", settings)
     rita = Visitor(running.administrator.port)
     assert rita.post("/password", link=added.out.strip().partition("link=")[2], password=PASSWORD, again=PASSWORD).status == 200
     assert rita.log_in("rita@example.org").status == 303

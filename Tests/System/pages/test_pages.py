@@ -9,31 +9,28 @@ from datetime import datetime, timezone
 from urllib.parse import urlencode
 
 import pytest
-from harness import HANG_S, is_long, looked_at, until
-from people import enter, PASSWORD, Visitor
+from harness import HANG_S, is_long, lent, looked_at, until
+from people import PASSWORD, Visitor, enter, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
-from world import connect, producer
+from world import Asked, connect, query
 
 KARLSRUHE, FIELD = (49.0069, 8.4037), (42.0308, -93.6319)
 
 
 @pytest.fixture(scope="module")
 def fleet(world, tmp_path_factory):
-    fleet = Fleet(world, tmp_path_factory.mktemp("pages"))
-    yield fleet
-    fleet.close()
+    yield from lent(Fleet(world, tmp_path_factory.mktemp("pages")))
 
 
-class Fleet:
+class Fleet(Asked):
     """Cars and machines that report now, and people who look at them."""
 
     def __init__(self, world, folder, takes_surveys=False):
         self.world, self.env = world, world.database()
         if takes_surveys:
             self.env["DROVER_POSTGRES_SURVEY_URL"] = self.env["DROVER_POSTGRES_URL"]
-        self.worker = world.worker(self.env, "pages")
-        self.worker.wait_for("partitions assigned")
+        self.worker = world.assigned(self.env, "pages")
         self.site = Site(world, self.env, None, folder, has_mail=False)
         self.address = f"http://127.0.0.1:{self.site.port}"
         self.site.with_account("manager", "manager@example.org", PASSWORD, "fleet_manager", "operator")
@@ -42,8 +39,7 @@ class Fleet:
         for kind, vehicle, name, tags in [("car", "van-1", "Van <1>", ["north"]), ("car", "van-2", "Van 2", ["south"]),
                                           ("machine", "combine-9", "Müller's combine", ["north"])]:
             words = ["vehicle", "register", vehicle, "--kind", kind, "--name", name, "--by", "Anna"]
-            run = world.drover.run(*words, "--tags", ",".join(tags), env=self.env)
-            assert run.code == 0, run.err
+            world.drover.done(*words, "--tags", ",".join(tags), env=self.env)
 
         # Not when the tests were collected: whoever is silent for five minutes has ended a trip.
         self.now = int(time.time()) * 1000
@@ -53,19 +49,14 @@ class Fleet:
         for minutes, coolant in [(600, 70), (300, 82), (30, 88), (20, 97), (1, 91)]:
             self.read("combine-9", self.now - minutes * 60_000, coolant)
         world.tick()
-        until(lambda: self.rows("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
-                   and self.rows("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), self.worker)
-
-    def rows(self, sql):
-        with connect(self.env) as connection:
-            return connection.execute(sql).fetchall()
+        until(lambda: self.query("SELECT count(*) FROM drover.vehicle") == [(3,)] and self.query("SELECT 1 FROM drover.trip WHERE vehicle = 'van-1'")
+                   and self.query("SELECT 1 FROM drover.alert WHERE parameter = 'Coolant Temperature' AND severity = 'critical'"), self.worker)
 
     def drive_on(self):
         """The van's newest reading is of now: a minute later it would not be called moving."""
         ts = int(time.time()) * 1000
         self.drive("van-1", ts, range(1), speed_kmh=50, latitude_deg=KARLSRUHE[0] + 0.034, longitude_deg=KARLSRUHE[1] + 0.017)
-        self.world.tick()
-        self.world.work_off(self.env)
+        self.world.finish(self.env)
 
     @contextmanager
     def managers(self, **settings):
@@ -80,20 +71,15 @@ class Fleet:
             say(units="metric", zone="UTC")
 
     def drive(self, car, start, seconds, **values):
-        sender = producer(self.world.brokers)
-        for s in seconds:
-            record = {"schema": 1, "kind": "reading", "id": f"{car}-{start + s * 1000}", "vehicle": car, "ts": start + s * 1000, "rpm": 1800, "maf_gps": 12,
-                      "coolant_c": 88, "voltage_v": 14.1, **{key: round(value(s), 6) if callable(value) else value for key, value in values.items()}}
-            sender.produce("drover.cars", key=car.encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.cars", *[
+            {"schema": 1, "kind": "reading", "id": f"{car}-{start + s * 1000}", "vehicle": car, "ts": start + s * 1000, "rpm": 1800, "maf_gps": 12,
+             "coolant_c": 88, "voltage_v": 14.1, **{key: round(value(s), 6) if callable(value) else value for key, value in values.items()}} for s in seconds])
 
     def read(self, machine, ts, coolant):
-        record = {"schema": 1, "kind": "reading", "id": f"{machine}-{ts}", "vehicle": machine, "ts": ts, "model": "S690 Combine", "gps_available": True, "reporting": True,
-                  "coolant_c": coolant, "hydraulic_oil_c": 50, "tire_pressure_kpa": 190, "fuel_level_gal": 200, "engine_hours_h": 812,
-                  "latitude_deg": FIELD[0], "longitude_deg": FIELD[1], "serial": "0042"}
-        sender = producer(self.world.brokers)
-        sender.produce("drover.machines", key=machine.encode(), value=json.dumps(record).encode())
-        assert sender.flush(HANG_S) == 0
+        self.world.push("drover.machines", {
+            "schema": 1, "kind": "reading", "id": f"{machine}-{ts}", "vehicle": machine, "ts": ts, "model": "S690 Combine", "gps_available": True, "reporting": True,
+            "coolant_c": coolant, "hydraulic_oil_c": 50, "tire_pressure_kpa": 190, "fuel_level_gal": 200, "engine_hours_h": 812,
+            "latitude_deg": FIELD[0], "longitude_deg": FIELD[1], "serial": "0042"})
 
     def enter(self, page, path="/map", who="manager"):
         enter(page, self.address, who, path)
@@ -248,8 +234,8 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     page.get_by_role("button", name="Silence").click()
     page.wait_for_url("**?said=silence")
     expect(story).to_contain_text("Silenced until")
-    assert fleet.rows("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
-    [(parameter, hours)] = fleet.rows("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
+    assert fleet.query("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
+    [(parameter, hours)] = fleet.query("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
     assert (parameter, float(hours)) == ("Coolant Temperature", 8)
     page.reload()
     expect(page.get_by_role("button", name="End the silence")).to_be_visible()
@@ -311,7 +297,7 @@ def test_the_figures_of_a_days_trips_are_those_of_the_formula(fleet):
 def test_a_trip_in_a_day_of_25_hours(fleet, page):
     fleet.drive("van-3", int(datetime(2025, 10, 26, 22, 30, tzinfo=timezone.utc).timestamp() * 1000), range(100), speed_kmh=50)
     fleet.world.tick()
-    until(lambda: fleet.rows("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), fleet.worker)
+    until(lambda: fleet.query("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), fleet.worker)
     with fleet.managers(zone="Europe/Berlin"):
         fleet.enter(page, "/account")
         about = page.locator("main > p.soft").first
@@ -346,13 +332,11 @@ def test_who_may_see_what(fleet):
 
 
 def entered(fleet, who):
-    visitor = Visitor(fleet.site.port)
-    assert visitor.log_in(f"{who}@example.org").status == 303
-    return visitor
+    return logged_in(fleet.site.port, who)
 
 
 def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
-    [(alert,)] = fleet.rows("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
+    [(alert,)] = fleet.query("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
     ada = entered(fleet, "ada")
     assert ada.get("/map").status == 200 and ada.get("/trips").status == 403
     assert "href=\"/trips\"" not in ada.get("/map").body
@@ -362,10 +346,9 @@ def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
         assert not re.search("combine-9|van-1|north", body), path
     assert ada.get("/vehicles/combine-9").status == ada.get(f"/alerts/{alert}").status == 404
     assert ada.post(f"/alerts/{alert}/acknowledge", form=ada.mark(), id="a-1").status == 404
-    with connect(fleet.env) as connection:
-        connection.execute("INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
-        connection.execute("INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'combine-9')")
-        connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', 'ada')")
+    query(fleet.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
+    query(fleet.env, "INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'combine-9')")
+    query(fleet.env, "INSERT INTO drover.fleet_member VALUES ('farm', 'ada')")
     body = ada.get("/map").body
     assert "combine-9" in body and "van-1" not in body and "south" not in body
     machine = ada.get("/vehicles/combine-9").body
@@ -423,19 +406,19 @@ def test_ids_are_completed_as_they_are_typed(fleet, page):
 
 
 def test_a_form_sent_twice_says_it_once(fleet):
-    [(alert,)] = fleet.rows("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
+    [(alert,)] = fleet.query("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
     manager = entered(fleet, "manager")
     form = dict(re.findall(r'name="(form|id)" value="([^"]+)"', manager.get(f"/alerts/{alert}").body.split("I have seen it")[1]))
     form["id"] = "a-twice"
     for note in ("one", "two"):
         answer = manager.post(f"/alerts/{alert}/acknowledge", **form, note=note)
         assert (answer.status, answer.headers["Location"]) == (303, f"/alerts/{alert}?said=acknowledgement")
-    until(lambda: fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), fleet.worker)
+    until(lambda: fleet.query(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), fleet.worker)
     # What is behind them on the log is stored: so are both.
     ts = int(time.time() * 1000) + 2_000
     fleet.read("combine-9", ts, 60)
-    until(lambda: fleet.rows(f"SELECT 1 FROM drover.machine_reading WHERE read_at = to_timestamp({ts} / 1000.0)"), fleet.worker)
-    assert len(fleet.rows(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1
+    until(lambda: fleet.query(f"SELECT 1 FROM drover.machine_reading WHERE read_at = to_timestamp({ts} / 1000.0)"), fleet.worker)
+    assert len(fleet.query(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1
     for wrong, status in [({"hours": "721"}, 422), ({"hours": "-1"}, 422), ({"hours": "x"}, 422), ({"hours": "8", "id": "no id"}, 422), ({"hours": "8", "form": "0" * 64}, 403), ({"hours": "8", "note": "x" * 2_001}, 422)]:
         assert manager.post(f"/alerts/{alert}/silence", **{**form, **wrong}).status == status, wrong
     assert manager.post(f"/alerts/{alert}/silence", {"Sec-Fetch-Site": "cross-site"}, **form, hours="8").status == 403

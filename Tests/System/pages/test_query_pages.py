@@ -11,11 +11,10 @@ from xml.etree import ElementTree
 import pytest
 from analysis import ROLES, fill
 from harness import HANG_S, ROOT, looked_at
-from people import add_account, enter, follow, Visitor
+from people import Visitor, add_account, enter, follow, logged_in
 from playwright.sync_api import expect
-from world import connect
+from world import as_served, connect, query
 
-ADDRESS = r"at http://127\.0\.0\.1:(\d+)/"
 
 
 @pytest.fixture(scope="module")
@@ -28,24 +27,17 @@ def desk(world, fixtures):
 class Desk:
     def __init__(self, world, env):
         self.world, self.env = world, env
-        with connect(env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
         self.server, self.port = self.serve()
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account) for account in ROLES if ROLES[account]}
 
     def serve(self, *settings):
-        def login(user):
-            return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
-        server = self.world.drover.start("serve", "--port", "0", *settings, env={
-            **self.env, "DROVER_POSTGRES_READER_URL": login("drover_web"), "DROVER_POSTGRES_PAGE_URL": login("drover_pages")})
-        return server, int(server.wait_for(ADDRESS).group(1))
+        server = self.world.drover.start("serve", "--port", "0", *settings, env=as_served(self.env))
+        return server, server.page_port
 
     def person(self, account):
         add_account(self.env, account, *ROLES[account])
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{account}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, account)
 
     def ask(self, account, query, status=200, **values):
         path = f"/queries/{query}?" + urllib.parse.urlencode({key.rstrip("_"): value for key, value in values.items()})
@@ -89,9 +81,8 @@ def test_every_query_is_answered_in_a_page_as_in_the_command(desk):
 
 
 def test_people_get_what_they_may_see_and_an_address_can_be_sent(desk):
-    with connect(desk.env) as owner:
-        north = {row[0] for row in owner.execute("SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'").fetchall()}
-        machines = {row[0] for row in owner.execute("SELECT vehicle FROM drover.vehicle WHERE kind = 'machine'").fetchall()}
+    north = {row[0] for row in query(desk.env, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
+    machines = {row[0] for row in query(desk.env, "SELECT vehicle FROM drover.vehicle WHERE kind = 'machine'")}
     def vehicles(account, **values):
         return {row["vehicle"] for row in json.loads(desk.ask(account, "machines/hours_by_month", format="json", **values).body)}
     assert vehicles("anna") == vehicles("boss") == machines & north and vehicles("root") == machines
@@ -107,16 +98,14 @@ def test_people_get_what_they_may_see_and_an_address_can_be_sent(desk):
 
 
 def test_files_hold_all_rows_and_spreadsheets_are_read_by_others(desk):
-    with connect(desk.env) as owner:
-        owner.execute("INSERT INTO drover.tour_day SELECT 'long', 'visit', 'w', date '1990-01-01' + n, 1 FROM generate_series(1, 18000) n")
+    query(desk.env, "INSERT INTO drover.tour_day SELECT 'long', 'visit', 'w', date '1990-01-01' + n, 1 FROM generate_series(1, 18000) n")
     try:
         page = desk.ask("rita", "tours/by_month", format="").body
         assert "The first 500 rows; there are more." in page and page.count("<tr>") == 501
         rows = json.loads(desk.ask("rita", "tours/by_month", format="json").body)
         assert len(rows) > 550
     finally:
-        with connect(desk.env) as owner:
-            owner.execute("DELETE FROM drover.tour_day WHERE tour = 'long'")
+        query(desk.env, "DELETE FROM drover.tour_day WHERE tour = 'long'")
     # A workbook is no text: without the visitor.
     request = urllib.request.Request(f"{desk.address}/queries/tours/funnel?tour=gorge&format=xlsx", headers={"Cookie": desk.people["rita"].cookie})
     with urllib.request.urlopen(request, timeout=HANG_S) as answer:

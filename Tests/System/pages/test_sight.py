@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 import psycopg
 import pytest
 from harness import HANG_S
-from world import connect
+from world import as_page, as_served, connect, query
 
 DAY = datetime(2026, 9, 14, tzinfo=timezone.utc)
 CARS, MACHINES = ["car-1", "car-2", "car-3"], ["mtg-1", "mtg-2", "mtg-3"]
@@ -75,18 +75,8 @@ def filled(world):
 
 
 def login(env, account, drover):
-    run = drover.run("account", "psql", account, env=env)
-    assert run.code == 0, run.err
-    password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", run.out).groups()
+    password, user = re.fullmatch(r"PGPASSWORD=(\w+) psql '.* user=([^ ]+)'\n", drover.done("account", "psql", account, env=env).out).groups()
     return re.sub(r"user='?\w+'?", f"user='{user}' password='{password}'", env["DROVER_POSTGRES_URL"])
-
-
-def as_page(env, account):
-    """As pages read: whatever the login, the transaction's role is that of pages."""
-    connection = psycopg.connect(env["DROVER_POSTGRES_URL"])
-    connection.execute("SET LOCAL ROLE drover_page")
-    connection.execute("SELECT set_config('drover.account', %s, true)", [account])
-    return connection
 
 
 def seen(connection):
@@ -112,11 +102,9 @@ def test_a_person_sees_the_same_in_pages_and_in_psql(filled, drover, account):
 
 
 def test_what_a_persons_login_may_not_do(filled, drover):
-    with connect(filled) as owner:
-        tables = [row[0] for row in owner.execute("SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p', 'v')")]
-        functions = owner.execute(
-            """SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = 'drover'::regnamespace AND prorettype <> 'trigger'::regtype
-                 AND has_function_privilege('drover_sight', p.oid, 'EXECUTE') AND p.prosecdef""").fetchall()
+    tables = [row[0] for row in query(filled, "SELECT relname FROM pg_class WHERE relnamespace = 'drover'::regnamespace AND relkind IN ('r', 'p', 'v')")]
+    functions = query(filled, """SELECT p.oid::regprocedure::text FROM pg_proc p WHERE p.pronamespace = 'drover'::regnamespace AND prorettype <> 'trigger'::regtype
+             AND has_function_privilege('drover_sight', p.oid, 'EXECUTE') AND p.prosecdef""")
     with psycopg.connect(login(filled, "anna", drover), autocommit=True) as connection:
         open_tables = set()
         for table in tables:
@@ -176,7 +164,7 @@ def test_a_login_ends_with_its_account_and_the_words_for_it(filled, drover):
                 assert seen(connection) == {}
             finally:
                 owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
-        assert drover.run("account", "no-psql", "miller", env=filled).code == 0
+        drover.done("account", "no-psql", "miller", env=filled)
         with pytest.raises(psycopg.OperationalError):
             connection.execute("SELECT FROM drover.trip")
     with pytest.raises(psycopg.OperationalError):
@@ -221,16 +209,10 @@ def test_fleets_are_kept_by_words(filled, drover):
 
 
 def test_a_program_of_somebody_reads_what_they_see(world, filled):
-    with connect(filled) as owner:
-        owner.execute("GRANT drover_page TO drover_pages; GRANT drover_reader, drover_api TO drover_web")
-    def as_user(user):
-        return re.sub(r"user='?\w+'?", f"user={user}", filled["DROVER_POSTGRES_URL"])
-    server = world.drover.start("serve", "--port", "0", env={**filled, "DROVER_POSTGRES_READER_URL": as_user("drover_web"), "DROVER_POSTGRES_PAGE_URL": as_user("drover_pages")})
+    server = world.drover.start("serve", "--port", "0", env=as_served(filled))
     address = server.wait_for(r"at (http://127\.0\.0\.1:\d+/)").group(1)
     def token(account):
-        run = world.drover.run("token", "add", "--account", account, "--scope", "read", "--role", "developer", "--format", "json", env=filled)
-        assert run.code == 0, run.err
-        return json.loads(run.out)["token"]
+        return json.loads(world.drover.done("token", "add", "--account", account, "--scope", "read", "--role", "developer", "--format", "json", env=filled).out)["token"]
     def machines(key):
         request = urllib.request.Request(address + "v1/machines?limit=1000", headers={"Authorization": "Bearer " + key})
         with urllib.request.urlopen(request, timeout=HANG_S) as answer:
@@ -240,13 +222,11 @@ def test_a_program_of_somebody_reads_what_they_see(world, filled):
         # A dealer knows the name of a machine whose alerts of before he does not see.
         assert {name: count for name, count in machines(token(account)).items() if count} == alerts, account
     key = token("miller")
-    with connect(filled) as owner:
-        owner.execute("UPDATE drover.account SET disabled_at = now() WHERE account = 'miller'")
+    query(filled, "UPDATE drover.account SET disabled_at = now() WHERE account = 'miller'")
     try:
         with pytest.raises(urllib.error.HTTPError) as refused:
             machines(key)
         assert refused.value.code == 401 and "revoked" in refused.value.read().decode()
     finally:
-        with connect(filled) as owner:
-            owner.execute("UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
+        query(filled, "UPDATE drover.account SET disabled_at = NULL WHERE account = 'miller'")
     server.stop()

@@ -9,11 +9,11 @@ from datetime import date
 
 import psycopg
 import pytest
+from analysis import files  # noqa: F401 (a fixture)
 from harness import HANG_S, ROOT, looked_at, until
-from people import add_account, enter, follow, Visitor
+from people import add_account, enter, follow, logged_in
 from playwright.sync_api import expect
-from test_tours import ADDRESS
-from world import connect
+from world import Asked, as_served, query
 
 # All of it asks about recordings that are for tests only.
 pytestmark = pytest.mark.needs_shared
@@ -26,7 +26,7 @@ HIDDEN = {"schema": 1, "survey": "h-1", "site": "well", "site_name": "Old Well",
           "sightings": [{"species": RARE, "count": 3, "latitude": -3.37812, "longitude": 39.98884, "behaviour": "basking"}]}
 
 
-class Desk:
+class Desk(Asked):
     """`drover serve` with the logins that production gives it, a worker, and people of each role."""
 
     def __init__(self, world, folder, shared):
@@ -39,34 +39,20 @@ class Desk:
         (folder / "hidden.jsonl").write_text(json.dumps(HIDDEN))
         self.run("import", "sightings", folder / "hidden.jsonl", "--by", "tests")
         self.worker = world.worker(self.env, "sightings-pages")
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api, drover_survey, drover_researcher TO drover_web; GRANT drover_page TO drover_pages")
-        self.server = world.drover.start("serve", "--port", "0", env={
-            **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages")})
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.query("GRANT drover_survey, drover_researcher TO drover_web")
+        self.server = world.drover.start("serve", "--port", "0", env=as_served(self.env))
+        self.port = self.server.page_port
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account, role) for account, role in PEOPLE.items()}
         world.work_off(self.env)
-        with connect(self.env) as connection:
-            connection.execute("ANALYZE")  # As PostgreSQL does by itself within a minute.
-
-    def login(self, user):
-        return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
+        self.query("ANALYZE")  # As PostgreSQL does by itself within a minute.
 
     def run(self, *words):
-        run = self.world.drover.run(*words, env=self.env)
-        assert run.code == 0, run.err
-        return run.out
+        return self.world.drover.done(*words, env=self.env).out
 
     def person(self, account, role):
         add_account(self.env, account, role)
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{account}@example.org").status == 303
-        return visitor
-
-    def rows(self, sql, *values):
-        with connect(self.env) as connection:
-            return connection.execute(sql, values or None).fetchall()
+        return logged_in(self.port, account)
 
     def below(self, name):
         """Accepted names of a taxon and of all below it, by brute force."""
@@ -95,15 +81,9 @@ def desk(world, shared, tmp_path_factory):
     return Desk(world, tmp_path_factory.mktemp("sightings"), shared)
 
 
-@pytest.fixture(scope="module")
-def files(shared):
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv")]
-
-
 def counted(files, names):
     """Sightings of these names in the files, with their day: `(day, individuals)`."""
-    events, occurrences = files
+    events, occurrences, _ = files
     days = {row["eventID"]: date.fromisoformat(row["eventDate"]) for row in events}
     return [(days[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] in names]
 
@@ -288,14 +268,14 @@ def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, s
     page.context.set_offline(True)
     page.get_by_role("button", name="Hand it in").click()
     expect(page.get_by_text("Not handed in yet")).to_be_visible()
-    assert desk.rows("SELECT 1 FROM drover.survey_receipt WHERE account = 'sam'") == []
+    assert desk.query("SELECT 1 FROM drover.survey_receipt WHERE account = 'sam'") == []
     page.context.set_offline(False)
     watch.forgive()
     page.wait_for_url("**/surveys?said=taken")
     watch.forgive()
-    [(site, survey)] = desk.rows("SELECT site, survey FROM drover.survey_receipt WHERE account = 'sam'")
+    [(site, survey)] = desk.query("SELECT site, survey FROM drover.survey_receipt WHERE account = 'sam'")
     assert site == "forest-1"
-    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1'"), desk.worker)
+    until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'forest-1'"), desk.worker)
     page.reload()
     receipts = table(page, "What you handed in")
     assert receipts[0][0] == f"forest-1 {survey}" and "stored; a name in it is not known" in receipts[0][3] and receipts[0][4:] == ["2", "5"]
@@ -306,7 +286,7 @@ def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, s
     photo = page.get_by_role("link", name="photo 1").get_attribute("href")
     assert desk.raw(photo, {"Cookie": desk.people["sam"].cookie})[0] == "image/jpeg"
     assert desk.people["olga"].get(photo).status == 404
-    [(body,)] = desk.rows("SELECT body FROM drover.survey_version WHERE site = 'forest-1'")
+    [(body,)] = desk.query("SELECT body FROM drover.survey_version WHERE site = 'forest-1'")
     first = json.loads(body)["sightings"][0]
     assert first == {"species": "Junonia oenone", "count": 4, "time": "2021-06-01T10:05:00+03:00", "behaviour": "nectaring"}
 
@@ -329,7 +309,7 @@ def test_a_draft_is_there_again_and_a_refusal_says_why(desk, page, watch):
     page.get_by_label("Stop").fill("2021-06-01T11:00")
     page.get_by_role("button", name="Hand it in").click()
     page.wait_for_url("**/surveys?said=taken")
-    assert len(desk.rows("SELECT 1 FROM drover.survey_receipt WHERE account = 'olga' AND site = 'draft-site'")) == 1
+    assert len(desk.query("SELECT 1 FROM drover.survey_receipt WHERE account = 'olga' AND site = 'draft-site'")) == 1
     page.goto(desk.address + "/surveys/enter")
     page.locator("form[data-ready=yes]").wait_for()
     kept = page.evaluate("""() => new Promise((done, failed) => {
@@ -349,8 +329,8 @@ def test_a_survey_sent_twice_counts_once_and_without_script(desk):
     for _ in range(2):
         answer = olga.post("/surveys", **fields)
         assert (answer.status, answer.headers["Location"]) == (303, "/surveys?said=taken"), answer.body
-    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'plain-site'"), desk.worker)
-    [(version, account, individuals, body)] = desk.rows(
+    until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'plain-site'"), desk.worker)
+    [(version, account, individuals, body)] = desk.query(
         "SELECT s.version, s.account, s.individuals, v.body FROM drover.survey s JOIN drover.survey_version v USING (site, survey) WHERE site = 'plain-site'")
     told = json.loads(body)
     assert (version, account, individuals) == (0, "olga", 3) and told["weather"] == {"rain": False} and told["surveyors"] == [{"name": "Olga", "role": "recorder"}]
@@ -364,7 +344,7 @@ def test_a_survey_sent_twice_counts_once_and_without_script(desk):
 
 def test_surveyors_see_their_own_only(desk, page):
     sam, olga = desk.people["sam"], desk.people["olga"]
-    [(survey,)] = desk.rows("SELECT survey FROM drover.survey WHERE site = 'forest-1'")
+    [(survey,)] = desk.query("SELECT survey FROM drover.survey WHERE site = 'forest-1'")
     assert sam.get(f"/surveys/forest-1/{survey}").status == 200
     assert olga.get(f"/surveys/forest-1/{survey}").status == sam.get("/surveys/well/h-1").status == 404
     assert "forest-1" not in olga.get("/surveys").body and "plain-site" not in sam.get("/surveys").body
@@ -382,7 +362,7 @@ def test_surveyors_see_their_own_only(desk, page):
 # Reviewers.
 
 def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
-    [(survey,)] = desk.rows("SELECT survey FROM drover.survey WHERE site = 'forest-1'")
+    [(survey,)] = desk.query("SELECT survey FROM drover.survey WHERE site = 'forest-1'")
     desk.enter(page, "rita", "/surveys")
     waiting = table(page, "Waiting for a review")
     listed = json.loads(desk.run("sightings", "open", "--format", "json"))
@@ -402,11 +382,11 @@ def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
     looked_at(page, screenshots, "correct")
     page.get_by_role("button", name="Make it version 1").click()
     page.wait_for_url("**said=r-*")
-    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'forest-1' AND version = 1"), desk.worker)
+    until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'forest-1' AND version = 1"), desk.worker)
     page.reload()
     for text in ["Your correction is version 1.", "Junonia hierta", "By the photo <b>"]:
         expect(page.locator("main")).to_contain_text(text)
-    before, after = [json.loads(body) for body, in desk.rows("SELECT body FROM drover.survey_version WHERE site = 'forest-1' ORDER BY version")]
+    before, after = [json.loads(body) for body, in desk.query("SELECT body FROM drover.survey_version WHERE site = 'forest-1' ORDER BY version")]
     assert before["sightings"][1]["species"] == "Something <unknown>"
     # What the form does not show, and what nobody touched, stays to the letter.
     before["sightings"][1] |= {"species": "Junonia hierta", "count": 2}
@@ -429,12 +409,12 @@ def test_of_two_reviews_of_one_version_the_first_counts_and_sent_twice_is_once(d
     for _ in range(2):
         answer = rita.post("/surveys/well/h-1/versions", **first)
         assert answer.status == 303 and first["id"] in answer.headers["Location"]
-    until(lambda: desk.rows("SELECT 1 FROM drover.survey WHERE site = 'well' AND version = 1"), desk.worker)
+    until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'well' AND version = 1"), desk.worker)
     assert rita.post("/surveys/well/h-1/versions", **first).status == 303
     late = root.post("/surveys/well/h-1/versions", **second)
     assert late.status == 409 and "version 1 meanwhile" in late.body
     assert "another review of version 0 was faster" in root.get(f"/surveys/well/h-1?said={second['id']}&based-on=0").body
-    assert desk.rows("SELECT count(*) FROM drover.survey_version WHERE site = 'well'") == [(2,)]
+    assert desk.query("SELECT count(*) FROM drover.survey_version WHERE site = 'well'") == [(2,)]
     for wrong, status in [({"survey": "{"}, 400), ({"survey": json.dumps({**HIDDEN, "site": "other"})}, 422), ({"survey": json.dumps({**HIDDEN, "stop": "x"})}, 422),
                           ({"based_on": "x"}, 422), ({"id": ""}, 422), ({"note": "x" * 4_001}, 422), ({"form": "0" * 64}, 403)]:
         fresh = form(rita)

@@ -4,7 +4,6 @@ import hashlib
 import io
 import json
 import random
-import re
 import struct
 import urllib.request
 import zipfile
@@ -12,11 +11,11 @@ import zipfile
 import psycopg
 import pytest
 from harness import HANG_S, is_long, looked_at
-from people import Visitor, add_account, lend_cookie
+from people import Visitor, add_account, lend_cookie, logged_in
 from playwright.sync_api import expect
 from test_assets import tiles
-from test_tours import ADDRESS, cut_download
-from world import connect
+from test_tours import cut_download
+from world import Asked, as_served
 
 GPX = """<?xml version="1.0"?><gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><name>Anna's walk</name><trkseg>
 <trkpt lat="47.91" lon="8.01"><time>2026-05-01T10:00:00Z</time></trkpt><trkpt lat="47.93" lon="8.03"/><trkpt lat="47.95" lon="8.12"/></trkseg></trk></gpx>"""
@@ -25,27 +24,19 @@ DRAWN = """() => { const c = document.querySelector('.leaflet-overlay-pane canva
 PLACE = b"47 deg 54' 36\" N"
 
 
-class Panel:
+class Panel(Asked):
     """`drover serve` with the logins that production gives it, and people of three roles."""
 
     def __init__(self, world, *settings):
         self.world, self.env = world, world.database()
-        with connect(self.env) as connection:
-            connection.execute("GRANT drover_reader, drover_api TO drover_web; GRANT drover_page TO drover_pages")
-        self.server = world.drover.start("serve", "--port", "0", *settings, env={
-            **self.env, "DROVER_POSTGRES_READER_URL": self.login("drover_web"), "DROVER_POSTGRES_PAGE_URL": self.login("drover_pages")})
-        self.port = int(self.server.wait_for(ADDRESS).group(1))
+        self.server = world.drover.start("serve", "--port", "0", *settings, env=as_served(self.env))
+        self.port = self.server.page_port
         self.address = f"http://127.0.0.1:{self.port}"
         self.people = {account: self.person(account, role) for account, role in [("rosa", "ranger"), ("rudi", "ranger"), ("miller", "farmer")]}
 
-    def login(self, user):
-        return re.sub(r"user='?\w+'?", f"user={user}", self.env["DROVER_POSTGRES_URL"])
-
     def person(self, account, role):
         add_account(self.env, account, role)
-        visitor = Visitor(self.port)
-        assert visitor.log_in(f"{account}@example.org").status == 303
-        return visitor
+        return logged_in(self.port, account)
 
     def call(self, account, method, path, body=None, **headers):
         visitor = self.people[account]

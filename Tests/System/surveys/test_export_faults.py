@@ -11,11 +11,10 @@ import ssl
 import subprocess
 
 import pytest
-from certificates import self_signed
 from harness import HANG_S, until
-from test_sightings_export import as_login, export, rows, watamu, world  # noqa: F401  (fixtures)
-from test_uploads import ADDRESS, Phone, give_token
-from world import connect
+from test_sightings_export import as_login, export, rows, served_to_programs, watamu, world  # noqa: F401  (fixtures)
+from test_uploads import Phone, give_token
+from world import connect, query
 
 # What spreadsheets take for a formula, in the ways OWASP's page on CSV injection lists.
 SIGNS = ["=", "+", "-", "@", "\t=", "\r=", "\n=", "＝", "＋", "－", "＠"]
@@ -33,8 +32,7 @@ def test_no_text_of_a_table_begins_a_formula(world, watamu, tmp_path):  # noqa: 
             name: text(sign, name) for name in ["section", "habitat", "conditions", "behaviour", "life_stage", "sex", "mark", "animals", "plants", "comments"]}}],
     } for n, sign in enumerate(SIGNS)]
     (tmp_path / "walks.jsonl").write_text("\n".join(map(json.dumps, walks)))
-    run = world.drover.run("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=watamu)
-    assert run.code == 0, run.err
+    world.drover.done("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=watamu)
     worker = world.worker(watamu, "watamu-export")
     world.work_off(watamu)
     assert worker.stop() == 0
@@ -92,8 +90,7 @@ def test_an_export_is_of_one_moment_whatever_reviewers_do_meanwhile(world, watam
     head = process.stdout.read(5_000)
     # It waits for its reader now, far from the end; the last walk gets a new version.
     last = rows(before)[-1]
-    with connect(watamu) as connection:
-        connection.execute("UPDATE drover.sighting SET individuals = 77 WHERE survey = %s", [last["survey"]])
+    query(watamu, "UPDATE drover.sighting SET individuals = 77 WHERE survey = %s", last["survey"])
     try:
         assert head + process.stdout.read() == before and process.wait(HANG_S) == 0
         after = rows(export(world, watamu))
@@ -109,8 +106,7 @@ def test_an_export_is_of_one_moment_whatever_reviewers_do_meanwhile(world, watam
 def test_of_two_reviewers_at_once_one_is_told_to_begin_anew(world, watamu, tmp_path):  # noqa: F811
     run = world.drover.run("sightings", "show", "watamu", "2020-05-01_1000", env=watamu)
     if run.code != 0:
-        with connect(watamu) as connection:
-            survey, = connection.execute("SELECT survey FROM drover.survey WHERE site = 'watamu' ORDER BY started_at LIMIT 1").fetchone()
+        survey, = query(watamu, "SELECT survey FROM drover.survey WHERE site = 'watamu' ORDER BY started_at LIMIT 1")[0]
         run = world.drover.run("sightings", "show", "watamu", survey, env=watamu)
     shown = json.loads(run.out)
     worker = world.worker(watamu, "watamu-export")
@@ -124,17 +120,12 @@ def test_of_two_reviewers_at_once_one_is_told_to_begin_anew(world, watamu, tmp_p
     assert sorted(run.code for run in runs) == [0, 1, 1], [run.err for run in runs]
     assert all("another review has changed" in run.err for run in runs if run.code == 1)
     winner = next(path.name for path, run in zip(bodies, runs) if run.code == 0)
-    with connect(watamu) as connection:
-        assert connection.execute("SELECT comments, version FROM drover.survey WHERE site = 'watamu' AND survey = %s", [shown["survey"]]).fetchall() == [(winner, 1)]
+    assert query(watamu, "SELECT comments, version FROM drover.survey WHERE site = 'watamu' AND survey = %s", shown["survey"]) == [(winner, 1)]
 
 
 @pytest.mark.needs_shared
 def test_who_stops_reading_is_given_up_and_bad_filters_are_refused(world, watamu, drover, tmp_path):  # noqa: F811
-    certificate, key = self_signed(tmp_path, "first")
-    with connect(watamu) as connection:
-        connection.execute("GRANT drover_reader, drover_api TO drover_web")
-    server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
-    port = int(server.wait_for(ADDRESS).group(1))
+    server, port, certificate = served_to_programs(watamu, drover, tmp_path)
     phone = Phone(port, certificate, give_token(watamu, "museum", "export"))
     for query in ["species=%00", "species=%FF%FE", "site=%00", "behaviour=a%00b", "rows=x", "format=dwca&rows=surveys", "rows=surveys&after=2020-05-01/a/b/1"]:
         answer = phone.get("/v1/sightings/export?" + query)

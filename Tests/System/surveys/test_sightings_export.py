@@ -13,12 +13,12 @@ from datetime import datetime, timezone
 
 import psycopg
 import pytest
-from analysis import walked
+from analysis import files, walked  # noqa: F401 (a fixture)
 from certificates import self_signed
 from dwca.read import DwCAReader
 from harness import ROOT
-from test_uploads import ADDRESS, Phone, give_token
-from world import connect
+from test_uploads import Phone, give_token
+from world import connect, query, url_of
 
 TERMS = "http://rs.tdwg.org/dwc/terms/"
 FORMULA = "=cmd|'/c calc'!A0"
@@ -36,12 +36,6 @@ def world(program, shared):
 
 
 @pytest.fixture(scope="module")
-def files(shared):
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    return [list(csv.DictReader((folder / name).open(encoding="utf-8"))) for name in ("events.csv", "occurrences.csv")]
-
-
-@pytest.fixture(scope="module")
 def watamu(world):
     """And logins for analysts and researchers."""
     grant(world.filled)
@@ -56,13 +50,11 @@ def grant(env):
 
 
 def as_login(env, role):
-    return {**env, "DROVER_POSTGRES_READER_URL": re.sub(r"user='?\w+'?", f"user={role}", env["DROVER_POSTGRES_URL"])}
+    return {**env, "DROVER_POSTGRES_READER_URL": url_of(env, role)}
 
 
 def export(world, env, *arguments, role="drover_analyst"):
-    run = world.drover.run("export", "sightings", *arguments, env=as_login(env, role))
-    assert run.code == 0, run.err
-    return run.out
+    return world.drover.done("export", "sightings", *arguments, env=as_login(env, role)).out
 
 
 def rows(text):
@@ -71,7 +63,7 @@ def rows(text):
 
 @pytest.mark.needs_shared
 def test_an_archive_is_read_by_another_reader_with_the_same_counts_and_positions(world, watamu, files, tmp_path):
-    events, occurrences = files
+    events, occurrences, _ = files
     path = tmp_path / "watamu.zip"
     export(world, watamu, "--format", "dwca", "--out", path, "--title", "Watamu <1> & more", "--creator", "A Rocha Kenya", "--rights", "CC0 1.0")
     assert not list(tmp_path.glob("*.part*"))
@@ -112,7 +104,7 @@ def test_an_archive_is_read_by_another_reader_with_the_same_counts_and_positions
 
 @pytest.mark.needs_shared
 def test_tables_and_features_say_the_same_as_the_source(world, watamu, files):
-    events, occurrences = files
+    events, occurrences, _ = files
     table = rows(export(world, watamu))
     assert len(table) == len(occurrences) == len({row["occurrence"] for row in table})
     assert Counter((r["survey"], r["species"], r["individuals"]) for r in table) == Counter(
@@ -133,7 +125,7 @@ def test_tables_and_features_say_the_same_as_the_source(world, watamu, files):
 
 @pytest.mark.needs_shared
 def test_queries_choose_what_the_source_says(world, watamu, files):
-    events, occurrences = files
+    events, occurrences, _ = files
     day = {row["eventID"]: row["eventDate"] for row in events}
     species = "Papilio demodocus"
     chosen = rows(export(world, watamu, "--species", species, "--from", "2020-06-01", "--to", "2020-09-01"))
@@ -177,8 +169,7 @@ def test_sensitive_species_are_blurred_and_people_left_out(world, watamu):
             assert word not in everything
         # The login itself cannot see more.
         for option in ["--people", "--places"]:
-            run = world.drover.run("export", "sightings", option, env=as_login(watamu, "drover_analyst"))
-            assert run.code == 1 and "permission denied" in run.err, run.err
+            world.drover.fails("export", "sightings", option, env=as_login(watamu, "drover_analyst"), says="permission denied")
         with psycopg.connect(as_login(watamu, "drover_analyst")["DROVER_POSTGRES_READER_URL"], autocommit=True) as analyst:
             assert analyst.execute("SELECT count(*) FROM drover.sighting_shown").fetchone()[0] > 12_000
             for statement in ["SELECT * FROM drover.sighting", "SELECT * FROM drover.sighting_exact", "SELECT name FROM drover.surveyor",
@@ -212,18 +203,15 @@ def test_a_species_that_becomes_sensitive_blurs_all_walks_of_its_sites(world, wa
         writer.writerows(taxa)
 
     def load(path):
-        run = world.drover.run("taxonomy", "load", path, env=watamu)
-        assert run.code == 0, run.err
+        world.drover.done("taxonomy", "load", path, env=watamu)
 
     def blurred():
         return {row["survey"] for row in rows(export(world, watamu)) if row["generalization"]}
     def surveys(condition):
-        with connect(watamu) as connection:
-            return {survey for survey, in connection.execute(f"SELECT survey FROM drover.sighting WHERE {condition}").fetchall()}
+        return {survey for survey, in query(watamu, f"SELECT survey FROM drover.sighting WHERE {condition}")}
     met, walks = surveys("species = 'Acraea anemosa'"), surveys("site = 'watamu'")
-    with connect(watamu) as connection:
-        connection.execute("""INSERT INTO drover.sighting (site, survey, sighting, seen_at, local_date, species, given_name, individuals)
-            SELECT 'elsewhere', 'x', 0, seen_at, local_date, 'Acraea', 'Acraea', 1 FROM drover.sighting LIMIT 1""")
+    query(watamu, """INSERT INTO drover.sighting (site, survey, sighting, seen_at, local_date, species, given_name, individuals)
+        SELECT 'elsewhere', 'x', 0, seen_at, local_date, 'Acraea', 'Acraea', 1 FROM drover.sighting LIMIT 1""")
     assert met and met < walks and not blurred() and surveys("is_blurred") == set()
     load(tmp_path / "taxa.csv")
     # Not only the walks that met it: where a site's other walks went tells where it lives.
@@ -231,8 +219,7 @@ def test_a_species_that_becomes_sensitive_blurs_all_walks_of_its_sites(world, wa
     assert surveys("NOT is_blurred") == {"x"} and surveys("is_sensitive") == met
     load(taxonomy)
     assert not blurred() and surveys("is_blurred") == set()
-    with connect(watamu) as connection:
-        connection.execute("DELETE FROM drover.sighting WHERE site = 'elsewhere'")
+    query(watamu, "DELETE FROM drover.sighting WHERE site = 'elsewhere'")
 
 
 @pytest.mark.needs_shared
@@ -252,13 +239,17 @@ def test_an_export_that_is_killed_goes_on_where_it_was(world, watamu, tmp_path):
     assert path.read_text() == whole and not list(tmp_path.glob("*.part*"))
 
 
+def served_to_programs(watamu, drover, folder):
+    """A server of the export for programs, its port and its certificate."""
+    certificate, key = self_signed(folder, "first")
+    query(watamu, "GRANT drover_reader, drover_api TO drover_web")
+    server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
+    return server, server.page_port, certificate
+
+
 @pytest.mark.needs_shared
 def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu, drover, tmp_path):
-    certificate, key = self_signed(tmp_path, "first")
-    with connect(watamu) as connection:
-        connection.execute("GRANT drover_reader, drover_api TO drover_web")
-    server = drover.start("serve", "--port", 0, "--set", f"web.certificate={certificate}", "--set", f"web.certificate_key={key}", env=as_login(watamu, "drover_web"))
-    port = int(server.wait_for(ADDRESS).group(1))
+    _, port, certificate = served_to_programs(watamu, drover, tmp_path)
 
     def token(*scopes):
         return Phone(port, certificate, give_token(watamu, "museum", *scopes))
@@ -280,7 +271,7 @@ def test_programs_take_sightings_away_as_far_as_their_token_allows(world, watamu
 
 @pytest.mark.needs_shared
 def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, watamu, files):
-    events, occurrences = files
+    events, occurrences, _ = files
     day = {row["eventID"]: datetime.fromisoformat(row["eventDate"]) for row in events}
     species = Counter(row["scientificName"] for row in occurrences).most_common(1)[0][0]
     mine = [(day[row["eventID"]], int(row["individualCount"])) for row in occurrences if row["scientificName"] == species]
@@ -290,8 +281,7 @@ def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, wat
 
     def ask(name, **values):
         given = [f"{key.rstrip('_')}={value}" for key, value in values.items()]
-        run = world.drover.run("query", f"sightings/{name}", *given, "--format", "json", env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done("query", f"sightings/{name}", *given, "--format", "json", env=env)
         plan = world.drover.run("query", f"sightings/{name}", *given, "--explain", env=env)
         assert plan.code == 0 and "Execution Time" in plan.out, plan.err
         asked.add(name)
@@ -331,5 +321,4 @@ def test_ready_queries_answer_analysts_with_the_numbers_of_the_source(world, wat
     for name, values in [("outside_protocol", {"from_": "2000-01-01", "to": "2030-01-01"}), ("to_review", {})]:
         ask(name, **values)
     assert asked == {path.stem for path in (ROOT / "Queries" / "sightings").glob("*.sql")}
-    run = world.drover.run("query", "sightings/near", "latitude=x", "what=1", env=env)
-    assert run.code == 2 and "latitude=x: must be a number" in run.err and "what is none" in run.err and "month is missing" in run.err
+    world.drover.fails("query", "sightings/near", "latitude=x", "what=1", env=env, says=["latitude=x: must be a number", "what is none", "month is missing"], code=2)

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from dwca.read import DwCAReader
 from test_sightings_export import TERMS, as_login, export, grant, rows
-from world import a_world, connect
+from world import a_world, query
 
 OWN = {"temperature_c": 21.5, "sun_pct": 80, "gauge": "behind the school"}
 # As it is on the log; where the service was asked is a place, too.
@@ -45,16 +45,14 @@ def walks(program, tmp_path_factory):
     with a_world(program) as world:
         env, folder = world.database(), tmp_path_factory.mktemp("walks")
         (folder / "taxa.csv").write_text("taxon,name,rank,sensitive\n1,Acraea anemosa,species,yes\n2,Danaus chrysippus,species,\n3,Acraea eponina,species,\n")
-        assert world.drover.run("taxonomy", "load", folder / "taxa.csv", env=env).code == 0
+        world.drover.done("taxonomy", "load", folder / "taxa.csv", env=env)
         (folder / "walks.jsonl").write_text("\n".join(map(json.dumps, WALKS)))
-        run = world.drover.run("import", "sightings", folder / "walks.jsonl", "--by", "tests", env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "sightings", folder / "walks.jsonl", "--by", "tests", env=env)
         worker = world.worker(env, "walks")
         world.work_off(env)
         assert worker.stop() == 0
         grant(env)
-        with connect(env) as connection:
-            connection.execute("UPDATE drover.survey SET service_weather = %s WHERE survey IN ('nothing', 'missed')", [json.dumps([ASKED])])
+        query(env, "UPDATE drover.survey SET service_weather = %s WHERE survey IN ('nothing', 'missed')", json.dumps([ASKED]))
         yield world, env
 
 
@@ -186,7 +184,6 @@ def test_a_species_that_is_no_longer_sensitive_shows_its_walks_again(walks, tmp_
     taxa = "taxon,name,rank,sensitive\n1,Acraea anemosa,species,{}\n2,Danaus chrysippus,species,\n3,Acraea eponina,species,\n"
     for sensitive, blurred in [("", set()), ("yes", {"met", "missed"})]:
         (tmp_path / "taxa.csv").write_text(taxa.format(sensitive))
-        assert world.drover.run("taxonomy", "load", tmp_path / "taxa.csv", env=env).code == 0
-        with connect(env) as connection:
-            assert {survey for survey, in connection.execute("SELECT survey FROM drover.survey WHERE is_blurred")} == blurred
+        world.drover.done("taxonomy", "load", tmp_path / "taxa.csv", env=env)
+        assert {survey for survey, in query(env, "SELECT survey FROM drover.survey WHERE is_blurred")} == blurred
         assert {row["survey"] for row in rows(export(world, env, "--rows", "surveys")) if row["generalization"]} == blurred

@@ -12,10 +12,10 @@ from datetime import datetime, timedelta, timezone
 import pytest
 import services as away
 from harness import HANG_S, free_port, is_long, until
-from services import Services, Truth
-from stories import Database, alone
+from services import Truth
+from stories import database, house, world  # noqa: F401 (fixtures)
 from surveyors import SurveyDesk
-from world import a_world, connect, producer
+from world import query
 
 COLUMNS = "temperature_c, wind_speed_mps, wind_direction_deg, cloud_cover_pct"
 
@@ -36,40 +36,15 @@ class Measured(Truth):
         return truth
 
 
-@pytest.fixture(scope="module")
-def house(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def database(house):
-    return Database(house)
-
-
-@pytest.fixture
-def world(house, database, tmp_path):
-    with alone(house, tmp_path, database) as world:
-        yield world
-
-
 @pytest.fixture
 def site(request):
     return "at-" + re.sub("[^a-z]", "", request.node.name)[-40:]
 
 
 @pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    yield services
-    services.close()
-
-
-@pytest.fixture
 def env(world, site):
     env = {**world.database(), "SITE": site}
-    worker = world.worker(env, "weather")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "weather")
     yield env
     assert worker.stop() == 0
 
@@ -81,11 +56,6 @@ def gateway(world, env, stand, tmp_path, **more):
     return world.drover.start("gateway", *[part for key, value in values.items() for part in ("--set", f"{key}={value}")], env=env)
 
 
-def query(env, sql, *values):
-    with connect(env) as connection:
-        return connection.execute(sql, values or None).fetchall()
-
-
 def missing(env):
     return query(env, "SELECT coalesce(sum(weather_missing), 0)::int, count(*)::int FROM drover.survey WHERE site LIKE %s", env["SITE"] + "%")[0]
 
@@ -95,11 +65,8 @@ def wait_filled(env, *roles):
 
 
 def push(world, surveys, ago_s=0):
-    sender = producer(world.brokers)
-    for survey in surveys:
-        record = {"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int((time.time() - ago_s) * 1000), "account": "club", "by": "tests", "survey": survey}
-        sender.produce("drover.sightings", key=survey["site"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
+    world.push("drover.sightings", *[{"schema": 1, "kind": "survey", "id": "r-" + survey["survey"], "site": survey["site"], "ts": int((time.time() - ago_s) * 1000),
+                                      "account": "club", "by": "tests", "survey": survey} for survey in surveys])
 
 
 def a_survey(env, number, start=datetime(2026, 6, 15, 9, 10, tzinfo=timezone.utc), minutes=70):
@@ -140,24 +107,18 @@ def test_what_a_service_was_asked_is_counted(world, env, stand, tmp_path):
 
 
 CANNOT = "the weather of surveys and trips cannot be asked for; it is added later"
-# What a client makes of each is for test_services.py.
-KINDS = [fault if fault == "unavailable" else pytest.param(fault, marks=pytest.mark.long(reason="the same client as in test_services.py")) for fault in FAULTS]
 
 
-@pytest.mark.parametrize("fault", KINDS)
-def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, fault):
-    stand.trick = FAULTS[fault](stand)
-    role = gateway(world, env, stand, tmp_path, **({"weather__timeout_ms": 500} if fault == "slow" else {}))
+# What a client makes of each fault is for test_services.py.
+def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path):
+    stand.trick = away.status(503)
+    role = gateway(world, env, stand, tmp_path)
     push(world, [a_survey(env, number) for number in range(4)])
     world.work_off(env)
     assert missing(env) == (8, 4), "surveys are there at once"
     role.wait_for(CANNOT)
     assert stand.asked and missing(env) == (8, 4)
     stand.trick = None
-    if fault in ("slow", "garbage"):
-        # Of an answer that cannot be read it is asked again after ten minutes; a gateway that starts asks at once.
-        assert role.stop() == 0
-        role = gateway(world, env, stand, tmp_path)
     wait_filled(env, role)
     assert len(check(env, stand.truth)) == 8
     assert role.stop() == 0
@@ -289,8 +250,7 @@ def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, e
     stand.truth = Measured(folder / "era5_hourly.csv")
     if not is_long():
         folder = some_walks(folder, tmp_path / "some", 12)
-    run = world.drover.run("import", "sightings", folder, "--offset", "+03:00", "--site", env["SITE"], "--protocol", "pollard-walk", "--by", "tests", env=env)
-    assert run.code == 0, run.err
+    world.drover.done("import", "sightings", folder, "--offset", "+03:00", "--site", env["SITE"], "--protocol", "pollard-walk", "--by", "tests", env=env)
     world.work_off(env)
     role = gateway(world, env, stand, tmp_path)
     wait_filled(env, role)
@@ -319,8 +279,5 @@ def test_real_surveys_get_the_weather_that_was_and_a_replay_asks_nobody(world, e
     assert bands == expected and "" not in bands
     assert role.stop() == 0
     asked = len(stand.asked)
-    run = world.drover.run("replay", "--into", "again", env=env)
-    assert run.code == 0, run.err
-    run = world.drover.run("verify", "again", env=env)
-    assert run.code == 0, run.err
+    world.replayed(env)
     assert len(stand.asked) == asked

@@ -9,16 +9,11 @@ from datetime import date, datetime, timedelta, timezone
 
 import psycopg
 import pytest
-from analysis import walked
+from analysis import files, walked  # noqa: F401 (a fixture)
 from harness import HANG_S, is_long, until
-from world import a_world, connect, dump, producer
+from world import a_world, connect, dump, producer, query
 
 HOUR = timedelta(hours=1)
-
-
-def query(env, sql, *values):
-    with connect(env) as connection:
-        return connection.execute(sql, values or None).fetchall()
 
 
 def ms(moment):
@@ -37,13 +32,6 @@ def coast(program, shared):
 @pytest.fixture
 def watamu(coast):
     return coast.filled
-
-
-@pytest.fixture(scope="module")
-def files(shared):
-    folder = shared / "data" / "sightings-arocha-butterflies"
-    read = lambda name: list(csv.DictReader((folder / name).open(encoding="utf-8")))
-    return read("events.csv"), read("occurrences.csv"), read("taxa.csv")
 
 
 @pytest.mark.needs_shared
@@ -108,7 +96,7 @@ def test_weeks_and_seasons_add_up(watamu, files):
 def test_a_second_import_changes_nothing(coast, watamu, shared):
     before = dump(watamu)
     worker = coast.worker(watamu, "again")
-    assert coast.drover.run("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests", env=watamu).code == 0
+    coast.drover.done("import", "sightings", shared / "data" / "sightings-arocha-butterflies", "--offset", "+03:00", "--site", "watamu", "--by", "tests", env=watamu)
     coast.work_off(watamu)
     assert worker.stop() == 0
     assert dump(watamu) == before
@@ -117,11 +105,8 @@ def test_a_second_import_changes_nothing(coast, watamu, shared):
 
 @pytest.mark.needs_shared
 def test_a_replay_gives_the_same(coast, watamu):
-    run = coast.drover.run("replay", "--into", "again", env=watamu)
-    assert run.code == 0, run.err
-    run = coast.drover.run("verify", "again", "--format", "json", env=watamu)
-    tables = {row["table"]: row for row in json.loads(run.out)["compared"]}
-    assert run.code == 0 and tables["sighting"]["rows"] == 12603 and tables["survey"]["rows"] == 905
+    tables = coast.replayed(watamu)
+    assert tables["sighting"] == 12603 and tables["survey"] == 905
 
 
 @pytest.mark.needs_shared
@@ -129,8 +114,7 @@ def test_visits_of_a_scheme(program, shared):
     with a_world(program) as world:
         env = world.database()
         folder = shared / "data" / "pollard-walk-rbms"
-        run = world.drover.run("import", "sightings", folder, "--offset", "+01:00", "--site", "rbms", "--by", "tests", env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "sightings", folder, "--offset", "+01:00", "--site", "rbms", "--by", "tests", env=env)
         worker = world.worker(env, "rbms")
         world.work_off(env)
         read = lambda name: list(csv.DictReader((folder / name).open()))
@@ -182,7 +166,7 @@ class Records:
 @pytest.fixture(scope="module")
 def story(world):
     env = world.database()
-    assert world.drover.run("taxonomy", "load", "Deploy/taxonomy/butterflies-watamu.csv", env=env).code == 0
+    world.drover.done("taxonomy", "load", "Deploy/taxonomy/butterflies-watamu.csv", env=env)
     worker = world.worker(env, "story")
     yield env
     assert worker.stop() == 0
@@ -250,11 +234,9 @@ def test_a_reviewer_reads_a_survey_and_says_it_better(world, story, tmp_path):
     run = world.drover.run("sightings", "review", file, "--based-on", "0", "--note", "seen the photo", "--by", "Rita", env=story)
     assert run.code == 0 and "version 1 of survey s1" in run.err, run.err
     assert query(story, "SELECT version, needs_review FROM drover.survey WHERE site = 'lake'") == [(1, False)]
-    run = world.drover.run("sightings", "review", file, "--based-on", "0", "--by", "Rita", env=story)
-    assert run.code == 1 and "another review has changed" in run.err
+    world.drover.fails("sightings", "review", file, "--based-on", "0", "--by", "Rita", env=story, says="another review has changed")
     file.write_text(json.dumps({**body, "latitude": 91, "sightings": [{"species": "x", "count": -1}]}))
-    run = world.drover.run("sightings", "review", file, "--based-on", "1", "--by", "Rita", env=story)
-    assert run.code == 1 and "latitude: must be" in run.err and "sightings[0].count: must be" in run.err
+    world.drover.fails("sightings", "review", file, "--based-on", "1", "--by", "Rita", env=story, says=["latitude: must be", "sightings[0].count: must be"])
 
 
 def test_the_species_list_of_a_place_holds_names_only(world, story):
@@ -308,15 +290,13 @@ def test_another_taxonomy_makes_the_rows_again(world, story, tmp_path):
     assert rows == [("7642610", "Danaus chrysippus")]
     other = tmp_path / "other.csv"
     other.write_text("taxon,name,rank,sensitive,synonyms\n1,Danaus novus,species,yes,Danaus  CHRYSIPPUS|x\n2,Unheard of,species,no,\n")
-    run = world.drover.run("taxonomy", "load", str(other), env=story)
-    assert run.code == 0, run.err
+    world.drover.done("taxonomy", "load", str(other), env=story)
     assert query(story, "SELECT DISTINCT species, given_name, taxon, is_sensitive, needs_review FROM drover.sighting WHERE site IN ('hill', 'wood') ORDER BY 1") == [
         ("Danaus novus", "Danaus chrysippus", "1", True, False), ("Unheard of", "unheard of", "2", False, False)]
     assert query(story, "SELECT species, sum(individuals)::int FROM drover.sighting_week WHERE site = 'hill' GROUP BY 1 ORDER BY 1") == [("Danaus novus", 3), ("Unheard of", 1)]
     bad = tmp_path / "bad.csv"
     bad.write_text("taxon,name,rank\n1,A,species\n1,B,species\n")
-    run = world.drover.run("taxonomy", "load", str(bad), env=story)
-    assert run.code == 1 and "line 3: `taxon` stands there before" in run.err
+    world.drover.fails("taxonomy", "load", str(bad), env=story, says="line 3: `taxon` stands there before")
     assert query(story, "SELECT count(*) FROM drover.taxon") == [(2,)]
 
 
@@ -372,10 +352,7 @@ def test_any_order_repeats_and_kills_end_in_the_same_rows(program, seed):
             assert query(env, "SELECT count(*) FROM drover.rejected") == [(0,)]
             assert query(env, "SELECT count(*) FROM drover.survey_waiting") == [(0,)]
             if order or is_long():
-                run = world.drover.run("replay", "--into", "again", env=env)
-                assert run.code == 0, run.err
-                run = world.drover.run("verify", "again", env=env)
-                assert run.code == 0, run.err
+                world.replayed(env)
             assert worker.stop() == 0
     assert len(results[0]["survey"]) == 40
     for table in results[0]:

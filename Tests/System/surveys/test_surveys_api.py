@@ -11,14 +11,13 @@ import threading
 import time
 import xmlrpc.client
 import zlib
-from pathlib import Path
 
 import psycopg
 import pytest
 from brokers import Noida
 from harness import HANG_S, ROOT, Drover, is_long, scratch, until
 from surveyors import App, SurveyDesk, a_site, ahead, survey, tables_readable
-from world import World, connect, producer
+from world import World, connect, query
 
 CSV, XML = "text/csv", "text/xml"
 
@@ -73,9 +72,7 @@ def test_a_receipt_follows_the_survey_into_the_tables(desk, site):
     # Another program was faster: what it put on the log first counts.
     other = {"schema": 1, "kind": "survey", "id": "x-1", "site": site, "ts": int(time.time() * 1000), "account": "import", "by": "tests",
              "survey": survey(site, "s-2", comments="first")}
-    push = producer(desk.env["DROVER_KAFKA_BROKERS"])
-    push.produce("drover.sightings", key=site.encode(), value=json.dumps(other).encode())
-    assert push.flush(HANG_S) == 0
+    desk.world.push("drover.sightings", other, brokers=desk.env["DROVER_KAFKA_BROKERS"])
     first, second = app.hand_in(survey(site)).json, app.hand_in(survey(site, "s-2"))
     assert second.status == 201 and app.get(second.json["status_url"]).json["state"] == "pending"
     worker = desk.world.worker(desk.env, "receipts")
@@ -85,8 +82,7 @@ def test_a_receipt_follows_the_survey_into_the_tables(desk, site):
     assert (state["state"], state["version"], state["weather"]) == ("stored", 0, "pending")
     assert app.get(second.json["status_url"]).json["state"] == "set-aside"
     # An import's survey has no receipt, and its id is taken all the same.
-    with connect(desk.env) as connection:
-        connection.execute("DELETE FROM drover.survey_receipt WHERE site = %s AND survey = 's-2'", [site])
+    query(desk.env, "DELETE FROM drover.survey_receipt WHERE site = %s AND survey = 's-2'", site)
     assert app.hand_in(survey(site, "s-2")).problem == (409, "survey-taken")
 
 
@@ -249,8 +245,7 @@ def test_photos_lose_where_they_were_taken(desk):
     kept = app.ask("POST", "/v1/survey-photos", png((b"eXIf", b"MM\0*GPS"), (b"tEXt", b"place\0home")), Content_Type="image/png")
     assert kept.status == 201 and kept.json["bytes"] == len(png())
     assert app.ask("POST", "/v1/survey-photos", png(), Content_Type="image/png").json == kept.json
-    with connect(desk.env) as connection:
-        assert connection.execute("SELECT content FROM drover.survey_photo WHERE photo = %s", [kept.json["photo"]]).fetchone()[0] == png()
+    assert query(desk.env, "SELECT content FROM drover.survey_photo WHERE photo = %s", kept.json["photo"])[0][0] == png()
     for body in [b"", b"<svg/>", png()[:-1], b"GIF89a" + png()]:
         assert app.ask("POST", "/v1/survey-photos", body, Content_Type="image/png").problem == (415, "photo")
     # Larger than other bodies may be, up to its own limit.
@@ -392,8 +387,7 @@ def test_no_survey_is_lost_or_changed_when_the_gateway_is_killed(desk):
     worker = desk.world.worker(desk.env, "receipts")
     desk.world.work_off(desk.env)
     worker.stop()
-    with connect(desk.env) as connection:
-        stored = connection.execute("SELECT survey, version, comments FROM drover.survey WHERE site = %s", [site]).fetchall()
+    stored = query(desk.env, "SELECT survey, version, comments FROM drover.survey WHERE site = %s", site)
     assert {row[0] for row in stored} == set(said) and {row[1] for row in stored} == {0}
     assert all(comments == " ".join(id.split("-")[1:]) for id, _, comments in stored)
     app = App(desk.port, desk.certificate, token)

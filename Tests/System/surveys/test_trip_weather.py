@@ -10,12 +10,11 @@ from datetime import datetime, timezone
 import packed
 import pytest
 import services as away
-from harness import HANG_S, is_long, until
-from services import Services
-from stories import Database, alone
+from harness import is_long, until
+from stories import alone, database, house, world  # noqa: F401 (fixtures)
 from test_survey_weather import CANNOT, a_survey, gateway, middle
 from test_survey_weather import push as push_surveys
-from world import a_world, connect, dump, producer
+from world import connect, dump, query, url_of
 
 HOUR = 3_600_000
 BASE = 1_781_514_000_000  # 2026-06-15 09:00 UTC
@@ -23,31 +22,6 @@ QUANTITIES = {"temperature_c": "weather_temperature_c", "wind_speed_mps": "weath
               "wind_direction_deg": "weather_wind_direction_deg", "cloud_cover_pct": "weather_cloud_cover_pct",
               "precipitation_mm_per_h": "weather_precipitation_mm_per_h", "humidity_pct": "weather_humidity_pct",
               "pressure_hpa": "weather_pressure_hpa", "condition_code": "weather_condition_code"}
-
-
-@pytest.fixture(scope="module")
-def house(program):
-    with a_world(program) as world:
-        yield world
-
-
-@pytest.fixture(scope="module")
-def database(house):
-    return Database(house)
-
-
-@pytest.fixture
-def world(house, database, tmp_path):
-    with alone(house, tmp_path, database) as world:
-        yield world
-
-
-@pytest.fixture
-def stand(tmp_path):
-    services = Services(tmp_path)
-    services.began = datetime.now(timezone.utc)
-    yield services
-    services.close()
 
 
 @pytest.fixture
@@ -58,8 +32,7 @@ def car(request):
 @pytest.fixture
 def env(world):
     env = world.database()
-    worker = world.worker(env, "trips")
-    worker.wait_for("partitions assigned")
+    worker = world.assigned(env, "trips")
     yield env
     assert worker.stop() == 0
 
@@ -74,17 +47,8 @@ def drive(vehicle, start_ms, place=(50.05, 8.15), seconds=150, place_from=0, ste
 
 
 def push(world, env, records):
-    sender = producer(world.brokers)
-    for record in records:
-        sender.produce("drover.cars", key=record["vehicle"].encode(), value=json.dumps(record).encode())
-    assert sender.flush(HANG_S) == 0
-    world.tick()
-    world.work_off(env)
-
-
-def query(env, sql, *values):
-    with connect(env) as connection:
-        return connection.execute(sql, values or None).fetchall()
+    world.push("drover.cars", *records)
+    world.finish(env)
 
 
 def starts(env):
@@ -126,24 +90,14 @@ def known(env, *vehicles):
     return query(env, "SELECT count(*) FROM drover.trip_weather WHERE vehicle = ANY(%s)", list(vehicles))[0][0]
 
 
-FAULTS = {"slow": away.slow, "too many": lambda s: away.status(429, Retry_After="1"), "unavailable": lambda s: away.status(503), "cut off": lambda s: away.cut_off}
-
-
-# What a client makes of each is for test_services.py.
-KINDS = [fault if fault == "cut off" else pytest.param(fault, marks=pytest.mark.long(reason="the same client as in test_services.py")) for fault in FAULTS]
-
-
-@pytest.mark.parametrize("fault", KINDS)
-def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, car, fault):
-    stand.trick = FAULTS[fault](stand)
-    role = gateway(world, env, stand, tmp_path, **({"weather__timeout_ms": 500} if fault == "slow" else {}))
+# What a client makes of each fault is for test_services.py.
+def test_a_service_that_is_not_well_delays_only_the_weather(world, env, stand, tmp_path, car):
+    stand.trick = away.cut_off
+    role = gateway(world, env, stand, tmp_path)
     push(world, env, [record for number in range(3) for record in drive(f"{car}-{number}", BASE + number * 2 * HOUR, (50 + number, 8.15))])
     role.wait_for(CANNOT)
     assert stand.asked and lacking(env) == (3, 3), "trips are there at once"
     stand.trick = None
-    if fault == "slow":
-        assert role.stop() == 0
-        role = gateway(world, env, stand, tmp_path)
     until(lambda: lacking(env) == (0, 3), role)
     for number in range(3):
         assert len(check(env, stand, f"{car}-{number}")) == 1
@@ -206,16 +160,14 @@ def test_reports_and_page_name_the_weather_its_source_and_time(world, env, stand
         if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = 'drover_asker'").fetchone():
             connection.execute("CREATE ROLE drover_asker LOGIN")
         connection.execute("GRANT drover_gateway TO drover_asker")
-    login = re.sub(r"user='?\w+'?", "user=drover_asker", env["DROVER_POSTGRES_URL"])
+    login = url_of(env, "drover_asker")
     role = gateway(world, {**env, "DROVER_POSTGRES_GATEWAY_URL": login}, stand, tmp_path)
     push(world, env, drive(car, BASE))
     until(lambda: known(env, car), role)
     truth = stand.truth.weather(*middle((50.05, 8.15)), datetime.fromtimestamp(BASE / 1000, timezone.utc))
 
     def report(form):
-        run = world.drover.run("report", "trips", "--date", "2026-06-15", "--vehicle", car, "--format", form, env=env)
-        assert run.code == 0, run.err
-        return run.out
+        return world.drover.done("report", "trips", "--date", "2026-06-15", "--vehicle", car, "--format", form, env=env).out
 
     one, = json.loads(report("json"))["trips"]
     assert {name: one[column] for name, column in QUANTITIES.items()} == pytest.approx(truth, abs=0.0006)
@@ -238,9 +190,7 @@ def test_any_order_of_weather_and_readings_gives_the_same_rows_and_a_replay_asks
     world.work_off(env)
     assert role.stop() == 0
     asked = len(stand.asked)
-    for arguments in (("replay", "--into", "again"), ("verify", "again")):
-        run = world.drover.run(*arguments, env=env)
-        assert run.code == 0, run.err
+    world.replayed(env)
     assert len(stand.asked) == asked
     told = query(env, "SELECT vehicle, (extract(epoch FROM hour_at) * 1000)::bigint, answer FROM drover.trip_weather WHERE vehicle = ANY(%s)", vehicles)
     tables = ("trip", "trip_start", "trip_weather")
@@ -259,8 +209,7 @@ def test_any_order_of_weather_and_readings_gives_the_same_rows_and_a_replay_asks
             again = other.database()
             shuffled = list(records)
             random.Random(seed).shuffle(shuffled)
-            worker = other.worker(again, "again")
-            worker.wait_for("partitions assigned")
+            worker = other.assigned(again, "again")
             for part in range(0, len(shuffled), 40):
                 push(other, again, shuffled[part:part + 40])
             assert worker.stop() == 0
@@ -281,8 +230,7 @@ def test_weather_that_cannot_be_is_set_aside(world, env, car):
 def reports(world, env):
     """Those of all vehicles: each trip's weather is read for them."""
     for name in ("trips", "fuel", "fleet-day"):
-        run = world.drover.run("report", name, "--date", "2026-06-15", "--zone", "UTC", "--format", "json", env=env)
-        assert run.code == 0, run.err
+        run = world.drover.done("report", name, "--date", "2026-06-15", "--zone", "UTC", "--format", "json", env=env)
         yield run.out
 
 
@@ -303,9 +251,7 @@ def test_a_number_that_no_reader_takes_is_set_aside_and_stops_no_report(world, e
     # As a version before this one stored them: fetched later, of cells of other sizes around the same place.
     def store(number):
         size, answer = 100 * (number + 2), bad[number][0]
-        with connect(env) as connection:
-            connection.execute("INSERT INTO drover.trip_weather VALUES (%s, %s, %s, %s, %s, now(), %s)", [
-                car, datetime.fromtimestamp(BASE / 1000, timezone.utc), size, 140_050 // size, 188_150 // size, answer])
+        query(env, "INSERT INTO drover.trip_weather VALUES (%s, %s, %s, %s, %s, now(), %s)", car, datetime.fromtimestamp(BASE / 1000, timezone.utc), size, 140_050 // size, 188_150 // size, answer)
     def shown():
         trips, *_ = reports(world, env)
         mine, = [trip for trip in json.loads(trips)["trips"] if trip["vehicle"] == car]

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 from analysis import walked
 from harness import ROOT
-from world import connect
+from world import connect, query
 
 COMMON = [f"Common {n}" for n in range(12)]
 
@@ -79,16 +79,14 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
         columns = known.splitlines()[0].split(",")
         (tmp_path / "taxa.csv").write_text(known.rstrip("\n") + "\n" + "\n".join(
             ",".join({"taxon": f"t{n}", "name": name, "rank": "species"}.get(column, "") for column in columns) for n, name in enumerate(more)) + "\n")
-        assert world.drover.run("taxonomy", "load", tmp_path / "taxa.csv", env=env).code == 0
+        world.drover.done("taxonomy", "load", tmp_path / "taxa.csv", env=env)
         (tmp_path / "walks.jsonl").write_text("\n".join(map(json.dumps, walks)))
-        run = world.drover.run("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=env)
-        assert run.code == 0, run.err
+        world.drover.done("import", "sightings", tmp_path / "walks.jsonl", "--by", "tests", env=env)
         worker = world.worker(env, "unusual")
         world.work_off(env)
 
         def shown(*options):
-            run = world.drover.run("sightings", "open", "--format", "json", *options, env=env)
-            assert run.code == 0, run.err
+            run = world.drover.done("sightings", "open", "--format", "json", *options, env=env)
             return {(row["site"], row["survey"], *part.split(": ")[:1]): part.split(": ")[1] for row in json.loads(run.out) for part in row["reasons"].split("; ")
                     if part.split(": ")[1].startswith("out of")}
 
@@ -96,24 +94,20 @@ def test_what_is_unusual_is_what_a_count_of_all_sightings_says(program, shared, 
         assert {key: reason for key, reason in wanted.items() if key[0] != "watamu"} == {
             ("west", "rare", "Charaxes candiope"): "out of place", ("east", "late", COMMON[11]): "out of season"}
         assert sum(key[0] == "watamu" for key in wanted) >= 5
-        with connect(env) as connection:
-            given = {(site, survey, given): (site, survey, species) for site, survey, given, species in connection.execute(
-                "SELECT site, survey, given_name, species FROM drover.sighting").fetchall()}
+        given = {(site, survey, given): (site, survey, species) for site, survey, given, species in query(env, "SELECT site, survey, given_name, species FROM drover.sighting")}
         found = {given[key]: reason for key, reason in shown().items()}
         assert found == wanted
         for site in ["west", "east", "watamu", "nowhere"]:
             assert {given[key]: reason for key, reason in shown("--site", site).items()} == {key: reason for key, reason in wanted.items() if key[0] == site}
-        run = world.drover.run("query", "sightings/to_review", "limit=1000", "--format", "json", env={**env, "DROVER_POSTGRES_READER_URL": env["DROVER_POSTGRES_URL"]})
-        assert run.code == 0, run.err
+        run = world.drover.done("query", "sightings/to_review", "limit=1000", "--format", "json", env={**env, "DROVER_POSTGRES_READER_URL": env["DROVER_POSTGRES_URL"]})
         assert {(row["site"], row["survey"]) for row in json.loads(run.out) if "out of" in row["reasons"]} == {key[:2] for key in wanted}
         # Whoever has looked at it says so with a version of it, changed or not; it speaks for the next of its kind.
         rare = next(one for one in walks if one["survey"] == "rare")
         (tmp_path / "rare.json").write_text(json.dumps(rare))
-        run = world.drover.run("sightings", "review", tmp_path / "rare.json", "--based-on", 0, "--by", "tests", "--note", "seen by two", env=env)
-        assert run.code == 0, run.err
+        world.drover.done("sightings", "review", tmp_path / "rare.json", "--based-on", 0, "--by", "tests", "--note", "seen by two", env=env)
         (tmp_path / "next.jsonl").write_text(json.dumps({**rare, "survey": "next", "start": "2020-07-03T10:00:00+12:00", "stop": "2020-07-03T11:00:00+12:00"}))
         assert ("west", "rare", "Charaxes candiope") not in shown()
-        assert world.drover.run("import", "sightings", tmp_path / "next.jsonl", "--by", "tests", env=env).code == 0
+        world.drover.done("import", "sightings", tmp_path / "next.jsonl", "--by", "tests", env=env)
         world.work_off(env)
         assert not any(key[1] in ("rare", "next") for key in shown())
         assert worker.stop() == 0
