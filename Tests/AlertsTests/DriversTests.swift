@@ -19,7 +19,7 @@ struct DriversTests {
             while !left.isEmpty {
                 let count = 1 + Int(chance.below(3))
                 for _ in 0..<min(count, left.count) {
-                    rows.append(left.remove(at: Int(chance.below(Int64(left.count)))))
+                    rows.append(left.remove(at: chance.index(left.count)))
                 }
                 rows = Drivers.joined(rows)
             }

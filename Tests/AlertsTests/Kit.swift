@@ -1,10 +1,9 @@
 import Alerts
 import Fleet
-import Foundation
+import SimKit
 
 let tractor = "8R Tractor"
-let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
+let shippedModels = [tractor, "R4038 Sprayer", "S690 Combine"]
 /// 2026-09-14T00:00:00Z.
 let start: Int64 = 1_789_344_000_000
 
@@ -23,6 +22,21 @@ func rule(
     return rule
 }
 
+func shippedFile(_ model: String) throws -> [UInt8] {
+    try Repository.bytes("Deploy/thresholds/\(model)-thresholds.xml")
+}
+
+func shippedRules(_ model: String) throws -> [Threshold] {
+    try ThresholdFile.parse(fileName: "\(model)-thresholds.xml", bytes: shippedFile(model))
+}
+
+func shippedRules() throws -> RuleSet {
+    RuleSet(Dictionary(uniqueKeysWithValues: try shippedModels.map { ($0, try shippedRules($0)) }))
+}
+
+/// The tractor's rules at all times.
+func always(_ rules: Threshold...) -> RuleTimeline { RuleTimeline(always: RuleSet([tractor: rules])) }
+
 /// A reading `seconds` after the start; values are stored integers.
 func reading(_ seconds: Int64, _ values: [MachineParameter: Int64] = [:], model: String = tractor) -> MachineReading {
     var reading = MachineReading(
@@ -32,10 +46,8 @@ func reading(_ seconds: Int64, _ values: [MachineParameter: Int64] = [:], model:
 }
 
 /// Every episode that the readings make, as it stands at the end, by id.
-func episodes(_ readings: [MachineReading], _ rules: RuleSet) -> [Episode] {
+func episodes(_ readings: [MachineReading], _ rules: RuleTimeline) -> [Episode] {
     var (fold, all): (AlertFold, [String: Episode]) = (AlertFold(), [:])
-    for reading in readings {
-        for episode in fold.observe(reading, rules: RuleTimeline(always: rules)) { all[episode.id] = episode }
-    }
+    for reading in readings { for episode in fold.observe(reading, rules: rules) { all[episode.id] = episode } }
     return all.values.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
 }

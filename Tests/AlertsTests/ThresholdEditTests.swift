@@ -1,16 +1,9 @@
 import Alerts
 import Fleet
-import Foundation
 import Testing
 
 /// A change of one parameter changes that and nothing else, whatever the file looks like.
 struct ThresholdEditTests {
-    static let shipped = ["8R Tractor", "R4038 Sprayer", "S690 Combine"]
-
-    private func file(_ model: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/\(model)-thresholds.xml")))
-    }
-
     private func texts(_ threshold: Threshold) -> [String: String] {
         Dictionary(threshold.elements) { first, _ in first }
     }
@@ -19,9 +12,9 @@ struct ThresholdEditTests {
         try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: bytes)
     }
 
-    @Test("What stands there written again means the same", arguments: ThresholdEditTests.shipped)
+    @Test("What stands there written again means the same", arguments: shippedModels)
     func writtenAgain(model: String) throws {
-        var bytes = try file(model)
+        var bytes = try shippedFile(model)
         let before = try rules(bytes)
         for threshold in before {
             bytes = try #require(
@@ -30,9 +23,9 @@ struct ThresholdEditTests {
         }
     }
 
-    @Test("One taken out and put back leaves all others as they are", arguments: ThresholdEditTests.shipped)
+    @Test("One taken out and put back leaves all others as they are", arguments: shippedModels)
     func takenOut(model: String) throws {
-        let bytes = try file(model)
+        let bytes = try shippedFile(model)
         let before = try rules(bytes)
         for threshold in before {
             let without = try #require(try ThresholdEdit.put(nil, of: threshold.field, in: bytes, fileName: model))

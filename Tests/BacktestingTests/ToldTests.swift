@@ -20,7 +20,7 @@ struct ToldTests {
         let vehicle = VehicleID("m-1")!
         var readings = SeededMachine.readings(seed: seed, count: 40, vehicle: vehicle)
         for index in readings.indices where chance.once(in: 6) {
-            readings.swapAt(index, Int(chance.below(Int64(readings.count))))
+            readings.swapAt(index, chance.index(readings.count))
         }
         var facts = readings.map { RuleTest.Fact.reading($0) }
         for (at, ts) in readings.map(\.ts).enumerated().reversed() where chance.once(in: 5) {

@@ -69,24 +69,6 @@ struct RecordTests {
         ] as [(String, String)])
     func refuses(_ json: String, _ why: String) { #expect(throws: DecodeError.self, "\(why)") { try decode(json) } }
 
-    @Test("No bytes crash the decoder", arguments: 0..<20 as Range<UInt64>)
-    func hostile(seed: UInt64) throws {
-        var chance = SeededChance(seed: seed)
-        let good = Array(
-            #"{"schema":1,"kind":"reading","id":"a","vehicle":"car-1","ts":1700000000000,"speed_kmh":5.5,"connected_device_names":["x","y"],"model":"8R Tractor"}"#
-                .utf8)
-        let decoder = RecordDecoder()
-        for _ in 0..<500 {
-            var bytes = good
-            for _ in 0...chance.below(4) { bytes[Int(chance.below(Int64(bytes.count)))] = UInt8(chance.below(256)) }
-            unsafe bytes.withUnsafeBytes { value in
-                unsafe Array("car-1".utf8).withUnsafeBytes { key in
-                    _ = unsafe try? decoder.decode(value, key: key, isMachine: chance.once(in: 2))
-                }
-            }
-        }
-    }
-
     @Test("A car's record is decoded alike with and without its id made", arguments: 0..<20 as Range<UInt64>)
     func decodeCarAgrees(seed: UInt64) {
         let decoder = RecordDecoder()

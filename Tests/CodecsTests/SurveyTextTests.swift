@@ -1,7 +1,6 @@
 import Codecs
 import Fleet
 import Formats
-import Foundation
 import SimKit
 import Testing
 
@@ -240,15 +239,14 @@ struct SurveyTextTests {
         let bytes = Array(whole.utf8)
         let alphabet = Array("{}[]\",:0123456789.-+eEtfnu\\ aZ\n\u{1}é".utf8) + [0, 0x80, 0xFF]
         var taken = 0
-        let rounds = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 2_000 : 300_000
-        for _ in 0..<rounds {
+        for _ in 0..<Length.count(2_000, long: 300_000) {
             var damaged = bytes
             for _ in 0...chance.below(4) {
-                let at = Int(chance.below(Int64(damaged.count)))
+                let at = chance.index(damaged.count)
                 switch chance.below(4) {
                 case 0: damaged.remove(at: at)
-                case 1: damaged.insert(alphabet[Int(chance.below(Int64(alphabet.count)))], at: at)
-                case 2: damaged[at] = alphabet[Int(chance.below(Int64(alphabet.count)))]
+                case 1: damaged.insert(chance.pick(alphabet), at: at)
+                case 2: damaged[at] = chance.pick(alphabet)
                 default: damaged.removeSubrange(at..<min(damaged.count, at + Int(chance.below(40))))
                 }
             }

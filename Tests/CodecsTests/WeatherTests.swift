@@ -7,12 +7,10 @@ import SimKit
 import Testing
 
 struct WeatherTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/data/weather-samples")
-    static let hasSamples = FileManager.default.fileExists(atPath: samples.path)
+    static let hasSamples = Repository.hasShared("weather-samples")
 
     private func sample(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: WeatherTests.samples.appending(path: name)))
+        [UInt8](try Data(contentsOf: Repository.shared.appending(path: "weather-samples/\(name)")))
     }
 
     @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
@@ -96,20 +94,20 @@ struct WeatherTests {
             #"{"data":[{"dt":1586390400,"temp":278.4,"wind_speed":9.8,"rain":{"1h":1.2},"snow":{"1h":"0.3"},"weather":[{"id":1}]}]}"#,
             #"{"utc_offset_seconds":7200,"hourly_units":{"time":"iso8601","temperature_2m":"°C"},"hourly":{"time":["2026-01-01T00:00"],"temperature_2m":[-3.5]}}"#,
         ]
-        let rounds = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 3_000 : 300_000
+        let rounds = Length.count(3_000, long: 300_000)
         var answered = 0
         for seed in 0..<UInt64(rounds) {
             var chance = SeededChance(seed: seed)
             var bytes = Array(documents[Int(seed) % documents.count].utf8)
             for _ in 0..<chance.below(4) {
-                let at = Int(chance.below(Int64(bytes.count)))
+                let at = chance.index(bytes.count)
                 switch chance.below(3) {
                 case 0: bytes[at] = UInt8(truncatingIfNeeded: chance.below(256))
                 case 1: bytes[at] = UInt8(0x30 + chance.below(10))
                 default: bytes.insert(UInt8(0x30 + chance.below(10)), at: at)
                 }
             }
-            if chance.once(in: 8) { bytes.removeLast(Int(chance.below(Int64(bytes.count)))) }
+            if chance.once(in: 8) { bytes.removeLast(chance.index(bytes.count)) }
             let readings = [try? OpenWeatherMap.hours(bytes), try? OpenMeteo.hours(bytes)].compactMap { $0 }.joined()
             for hour in readings {
                 answered += 1
@@ -125,9 +123,7 @@ struct WeatherTests {
     @Test func whatIsWrittenIsReadBackAndUnknownKeysAreLeftAlone() {
         for seed in 0..<UInt64(500) {
             var chance = SeededChance(seed: seed)
-            let place = Position(
-                latitude: Int32(chance.below(1_800_000_001) - 900_000_000),
-                longitude: Int32(chance.below(3_600_000_001) - 1_800_000_000))
+            let place = chance.position()
             var hour = WeatherHour(ts: chance.below(2_000_000_000_000))
             for quantity in WeatherQuantity.allCases where !chance.once(in: 3) {
                 hour.thousandths[quantity] = quantity == .pressure ? 1_013_250 : chance.below(60_000)
@@ -148,9 +144,7 @@ struct WeatherTests {
         for seed in 0..<UInt64(3_000) {
             var chance = SeededChance(seed: seed)
             let size = Int32(10 + chance.below(4_991))
-            let place = Position(
-                latitude: Int32(chance.below(1_800_000_001) - 900_000_000),
-                longitude: Int32(chance.below(3_600_000_001) - 1_800_000_000))
+            let place = chance.position()
             let cell = WeatherCell(place, sizeMilliDeg: size)
             #expect(WeatherCell(cell.middle, sizeMilliDeg: size) == cell, "seed \(seed)")
             #expect(cell.middle.latitude.magnitude < 900_000_000 && cell.middle.longitude.magnitude < 1_800_000_000)

@@ -3,7 +3,6 @@ import Codecs
 import Emulators
 import Fleet
 import Formats
-import Foundation
 import Reports
 import Settings
 import SimKit
@@ -56,14 +55,12 @@ struct FuzzTests {
         },
     ]
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    private static let inputs = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 2_000 : 50_000
+    private static let inputs = Length.count(2_000, long: 50_000)
 
     /// By the name of their file: `refused-…` was trouble once, and is refused now.
     static func named(_ name: String) throws -> [(file: String, bytes: [UInt8])] {
-        let folder = root.appending(path: "Fixtures/fuzz/\(name)")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .sorted { $0.path < $1.path }.map { ($0.lastPathComponent, [UInt8](try Data(contentsOf: $0))) }
+        let folder = "Tests/Fixtures/fuzz/\(name)"
+        return try Repository.names(folder).map { ($0, try Repository.bytes("\(folder)/\($0)")) }
     }
 
     static func corpus(_ name: String) throws -> [[UInt8]] { try named(name).map(\.bytes) }
@@ -88,8 +85,8 @@ struct FuzzTests {
     /// Samples have no file: their inputs are made from a real drive.
     @Test("Changed samples are decoded to what can be encoded again, or refused", arguments: 0..<3 as Range<UInt64>)
     func samples(seed: UInt64) throws {
-        let file = FuzzTests.root.appending(path: "Fixtures/cars/envirocar/sensor-52430807-track10.csv")
-        let readings = try LoggerFile(fileName: file.lastPathComponent).read([UInt8](try Data(contentsOf: file)))
+        let file = "sensor-52430807-track10.csv"
+        let readings = try LoggerFile(fileName: file).read(Repository.bytes("Tests/Fixtures/cars/envirocar/\(file)"))
             .readings
         let minutes = Dictionary(grouping: readings) { $0.ts - $0.ts % 60_000 }.sorted { $0.key < $1.key }.prefix(5)
         try #require(minutes.count == 5)

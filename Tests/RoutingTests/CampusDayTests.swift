@@ -36,7 +36,7 @@ struct CampusDayTests {
             let rides = simulation.campus.rides
             let vehicles = simulation.campus.vehicles
             func some<T>(_ all: [T], _ chance: inout SeededChance) -> T? {
-                all.isEmpty ? nil : all[Int(chance.below(Int64(all.count)))]
+                all.isEmpty ? nil : chance.pick(all)
             }
             switch chance.below(23) {
             case 0:

@@ -145,7 +145,7 @@ struct LikelihoodsTests {
         var bytes = LikelihoodsTests.learned(LikelihoodsTests.day(seed, 20)).packed()
         if chance.once(in: 2) { bytes.removeLast(Int(1 + chance.below(Int64(bytes.count)))) }
         for _ in 0..<chance.below(4) where !bytes.isEmpty {
-            bytes[Int(chance.below(Int64(bytes.count)))] = UInt8(truncatingIfNeeded: chance.next())
+            bytes[chance.index(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
         }
         guard let read = try? Likelihoods(packed: bytes) else { return }
         #expect((0...1).contains(read.cancel(at: CampusPoint(xM: 0, yM: 0), nowMs: 1_790_000_000_000)), "seed \(seed)")

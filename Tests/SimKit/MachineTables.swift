@@ -226,25 +226,25 @@ public enum SeededMachine {
         if !chance.once(in: 8) { sets.append(rules) }
         for set in sets {
             let entry = RuleTimeline.Entry(
-                inForceMs: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), rules: set)
+                inForceMs: chance.once(in: 3) ? chance.pick(times) : time(), rules: set)
             for _ in 0...chance.below(2) {
-                let at = chance.once(in: 3) ? 0 : Int(chance.below(Int64(facts.count)))
+                let at = chance.once(in: 3) ? 0 : chance.index(facts.count)
                 facts.insert(.rules(entry), at: at)
             }
         }
         let vehicles = Set(arrivals.map(\.vehicle)).sorted()
         for number in 0..<chance.below(8) {
             let action = Action(
-                id: "s-\(number)", vehicle: vehicles[Int(chance.below(Int64(vehicles.count)))],
-                ts: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), by: "somebody",
+                id: "s-\(number)", vehicle: chance.pick(vehicles),
+                ts: chance.once(in: 3) ? chance.pick(times) : time(), by: "somebody",
                 note: nil,
                 kind: .service(atHours: 1_000_000 + chance.below(80) * 1_000))
             for _ in 0...chance.below(2) {
-                facts.insert(.action(action), at: Int(chance.below(Int64(facts.count + 1))))
+                facts.insert(.action(action), at: chance.index(facts.count + 1))
             }
         }
         let ticks = (0..<chance.below(30)).map { _ in time() }.sorted()
-        let places = ticks.map { _ in Int(chance.below(Int64(facts.count + 1))) }.sorted()
+        let places = ticks.map { _ in chance.index(facts.count + 1) }.sorted()
         for (tick, place) in zip(ticks, places).reversed() { facts.insert(.tick(tick), at: place) }
         return facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: firstMs + Int64($0)) }
     }

@@ -39,7 +39,7 @@ public enum MachineTrial {
         case 0: break
         case 1: arrivals.shuffle(using: &chance)
         case 2:
-            let from = Int(chance.below(Int64(arrivals.count)))
+            let from = chance.index(arrivals.count)
             let late = arrivals[from...].prefix(arrivals.count / 3)
             arrivals.removeSubrange(from..<from + late.count)
             arrivals += late
@@ -48,7 +48,7 @@ public enum MachineTrial {
         var facts = SeededMachine.log(arrivals, &chance).map(\.fact)
         let (firstMs, lastMs) = (all.map(\.ts).min()!, all.map(\.ts).max()!)
         func time() -> Int64 { firstMs - 600_000 + chance.below(lastMs - firstMs + 4_000_000) }
-        func place() -> Int { Int(chance.below(Int64(facts.count + 1))) }
+        func place() -> Int { chance.index(facts.count + 1) }
         for _ in 0..<(chance.once(in: 3) ? 1 + chance.below(3) : 0) { facts.insert(.setBack(time()), at: place()) }
         // Ticks at which pieces are noted, and sets that come meanwhile.
         for _ in 0..<chance.below(20) { facts.insert(.tick(time()), at: place()) }

@@ -180,10 +180,6 @@ struct ISOWeekTests {
 }
 
 struct FlightCurveTests {
-    private static let data = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/data/pollard-walk-rbms").standardizedFileURL
-    static var hasData: Bool { FileManager.default.fileExists(atPath: data.path) }
-
     /// The area below the line through the weekly means, summed up in small steps.
     private func area(_ visits: [FlightCurve.Visit]) -> Double {
         var sums: [Int: (Double, Double)] = [:]
@@ -225,10 +221,10 @@ struct FlightCurveTests {
         }
     }
 
-    @Test(.enabled(if: hasData, "../shared/data is not there"))
+    @Test(.enabled(if: Repository.hasShared("pollard-walk-rbms"), "../shared/data is not there"))
     func agreesOnRealVisits() throws {
         func rows(_ name: String) throws -> [[Substring]] {
-            try String(contentsOf: FlightCurveTests.data.appending(path: name), encoding: .utf8)
+            try String(contentsOf: Repository.shared.appending(path: "pollard-walk-rbms/\(name)"), encoding: .utf8)
                 .split(whereSeparator: \.isNewline).dropFirst().map { $0.split(separator: ",") }
         }
         var counts: [String: Int] = [:]
