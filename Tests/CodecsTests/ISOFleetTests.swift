@@ -48,37 +48,29 @@ import Testing
         }
     }
 
-    struct Case: CustomTestStringConvertible {
-        let name, elements: String
-        let values: [MachineParameter: Int64]
-        init(_ name: String, _ elements: String, _ values: [MachineParameter: Int64]) {
-            (self.name, self.elements, self.values) = (name, elements, values)
-        }
-        var testDescription: String { name }
-    }
-
     static let noon = UTC.parse("2026-09-14T12:00:00Z")!
 
-    @Test(arguments: [
-        Case(
-            "another casing, a prefix, the time as an element",
-            "<n:cumulativeOPERATINGhours xmlns:n=\"urn:x\"><n:hour> 12.5 </n:hour><n:DateTime>2026-09-14T12:00:00Z</n:DateTime></n:cumulativeOPERATINGhours>",
-            [.engineHours: 12_500]),
-        Case(
-            "an offset",
-            "<CumulativeOperatingHours datetime=\"2026-09-14T14:00:00+02:00\"><Hour>1</Hour></CumulativeOperatingHours>",
-            [.engineHours: 1_000]),
-        Case(
-            "no zone is UTC",
-            "<CumulativeOperatingHours datetime=\"2026-09-14T12:00:00\"><Hour>1</Hour></CumulativeOperatingHours>",
-            [.engineHours: 1_000]),
-        Case("fuel in litres", fuel("62.4", "500", "litre"), [.fuelLevel: 82_422]),
-        Case("fuel in US gallons", fuel("50", "190", "gallon"), [.fuelLevel: 95_000]),
-        Case("fuel without a unit is in litres", fuel("100", "3.785411784", nil), [.fuelLevel: 1_000]),
-    ])
-    func value(_ c: Case) throws {
-        let readings = try machine(c.elements).readings
-        #expect(readings.map(\.values) == [c.values])
+    @Test(
+        arguments: [
+            Row(
+                "another casing, a prefix, the time as an element",
+                "<n:cumulativeOPERATINGhours xmlns:n=\"urn:x\"><n:hour> 12.5 </n:hour><n:DateTime>2026-09-14T12:00:00Z</n:DateTime></n:cumulativeOPERATINGhours>",
+                [.engineHours: 12_500]),
+            Row(
+                "an offset",
+                "<CumulativeOperatingHours datetime=\"2026-09-14T14:00:00+02:00\"><Hour>1</Hour></CumulativeOperatingHours>",
+                [.engineHours: 1_000]),
+            Row(
+                "no zone is UTC",
+                "<CumulativeOperatingHours datetime=\"2026-09-14T12:00:00\"><Hour>1</Hour></CumulativeOperatingHours>",
+                [.engineHours: 1_000]),
+            Row("fuel in litres", fuel("62.4", "500", "litre"), [.fuelLevel: 82_422]),
+            Row("fuel in US gallons", fuel("50", "190", "gallon"), [.fuelLevel: 95_000]),
+            Row("fuel without a unit is in litres", fuel("100", "3.785411784", nil), [.fuelLevel: 1_000]),
+        ] as [Row<String, [MachineParameter: Int64]>])
+    func value(_ row: Row<String, [MachineParameter: Int64]>) throws {
+        let readings = try machine(row.given).readings
+        #expect(readings.map(\.values) == [row.wanted])
         #expect(readings.map(\.ts) == [Self.noon])
     }
 

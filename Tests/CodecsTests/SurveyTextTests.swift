@@ -97,100 +97,90 @@ struct SurveyTextTests {
                 == SurveyText.encode(try SurveyText.decode(Array(other.utf8))).rendered())
     }
 
-    struct Bad: CustomTestStringConvertible, Sendable {
-        let name: String
-        let json: String
-        let fault: String
-        init(_ name: String, _ json: String, _ fault: String) {
-            (self.name, self.json, self.fault) = (name, json, fault)
-        }
-        var testDescription: String { name }
-    }
-
     @Test(arguments: [
-        Bad("no list", #""sightings":{}"#, "sightings: must be a list of at most 2000"),
-        Bad("none", #""x":1"#, "sightings: is missing"),
-        Bad("no object", #""sightings":[3]"#, "sightings[0]: must be a JSON object"),
-        Bad("no species", #""sightings":[{"count":1}]"#, "sightings[0].species: is missing"),
-        Bad("blank species", #""sightings":[{"count":1,"species":" \t"}]"#, "sightings[0].species: must not be empty"),
-        Bad(
+        Row("no list", #""sightings":{}"#, "sightings: must be a list of at most 2000"),
+        Row("none", #""x":1"#, "sightings: is missing"),
+        Row("no object", #""sightings":[3]"#, "sightings[0]: must be a JSON object"),
+        Row("no species", #""sightings":[{"count":1}]"#, "sightings[0].species: is missing"),
+        Row("blank species", #""sightings":[{"count":1,"species":" \t"}]"#, "sightings[0].species: must not be empty"),
+        Row(
             "negative", #""sightings":[{"species":"x","count":-1}]"#,
             "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
+        Row(
             "half", #""sightings":[{"species":"x","count":1.5}]"#,
             "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
+        Row(
             "huge", #""sightings":[{"species":"x","count":1e999}]"#,
             "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
+        Row(
             "text", #""sightings":[{"species":"x","count":"1"}]"#,
             "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
+        Row(
             "off the globe", #""sightings":[{"species":"x","count":1,"latitude":90.0000001,"longitude":0}]"#,
             "sightings[0].latitude: must be a number from -90 to 90"),
-        Bad(
+        Row(
             "half a place", #""sightings":[{"species":"x","count":1,"latitude":9}]"#,
             "sightings[0].longitude: is missing: a place has both"),
-        Bad("no place", #""sightings":[],"waypoints":[{}]"#, "waypoints[0].latitude: is missing"),
-        Bad(
+        Row("no place", #""sightings":[],"waypoints":[{}]"#, "waypoints[0].latitude: is missing"),
+        Row(
             "another day", #""sightings":[{"species":"x","count":1,"time":"2020-05-03T13:00:00Z"}]"#,
             "sightings[0].time: must be within a day of the survey"),
-        Bad(
+        Row(
             "no zone", #""sightings":[{"species":"x","count":1,"time":"2020-05-01T13:00:00"}]"#,
             "sightings[0].time: must be a time from 1700 to 2100 with its offset, like 2020-05-01T13:00:00+03:00"),
-        Bad(
+        Row(
             "certainty", #""sightings":[{"species":"x","count":1,"certainty":"sure"}]"#,
             "sightings[0].certainty: must be one of certain, probable, uncertain"),
-        Bad(
+        Row(
             "photo", #""sightings":[{"species":"x","count":1,"photos":["a",""]}]"#,
             "sightings[0].photos[1]: must be a text of 1 to 200 bytes without control characters"),
-        Bad(
+        Row(
             "beaufort", #""sightings":[],"weather":{"wind_beaufort":13}"#,
             "weather.wind_beaufort: must be a whole number from 0 to 12"),
-        Bad(
+        Row(
             "own weather", #""sightings":[{"species":"x","count":1,"weather":{"sun_pct":101}}]"#,
             "sightings[0].weather.sun_pct: must be a number from 0 to 100"),
-        Bad("rain", #""sightings":[],"weather":{"rain":"no"}"#, "weather.rain: must be true or false"),
-        Bad("role", #""sightings":[],"surveyors":[{"name":"x"}]"#, "surveyors[0].role: is missing"),
-        Bad(
+        Row("rain", #""sightings":[],"weather":{"rain":"no"}"#, "weather.rain: must be true or false"),
+        Row("role", #""sightings":[],"surveyors":[{"name":"x"}]"#, "surveyors[0].role: is missing"),
+        Row(
             "section", #""sightings":[],"sections":[{"distance_m":-1,"section":"1"}]"#,
             "sections[0].distance_m: must be a number from 0 to 1000000"),
-        Bad(
+        Row(
             "control characters", #""sightings":[],"comments":"a\u0001"# + "\"",
             "comments: must be a text of at most 4000 bytes without control characters"),
-        Bad(
+        Row(
             "long", #""sightings":[],"route":"\#(String(repeating: "é", count: 101))""#,
             "route: must be a text of at most 200 bytes without control characters"),
-        Bad(
+        Row(
             "collector", #""sightings":[],"forward_to":"a b""#, "forward_to: must be 1 to 64 letters, digits, -, _ or ."
         ),
-        Bad("twice", #""sightings":[],"site":"b""#, "site: stands there more than once"),
-        Bad("unknown twice", #""sightings":[],"new":1,"new":2"#, "new: stands there more than once"),
-        Bad(
+        Row("twice", #""sightings":[],"site":"b""#, "site: stands there more than once"),
+        Row("unknown twice", #""sightings":[],"new":1,"new":2"#, "new: stands there more than once"),
+        Row(
             "unknown number", #""sightings":[],"new":[1e999]"#,
             "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Bad(
+        Row(
             "unknown within twice", #""sightings":[],"new":{"a":1,"a":2}"#,
             "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Bad(
+        Row(
             "unknown deep", #""sightings":[],"new":[[[[[[[[[1]]]]]]]]]"#,
             "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Bad(
+        Row(
             "unknown large", #""sightings":[],"new":"\#(String(repeating: "x", count: 4_100))""#,
             "the survey: fields of unknown names: 4105 bytes, at most 4096 are kept"),
     ])
-    func isRefused(_ bad: Bad) { #expect(faults(object(bad.json)) == [bad.fault]) }
+    func isRefused(_ row: Row<String, String>) { #expect(faults(object(row.given)) == [row.wanted]) }
 
     @Test(arguments: [
-        Bad("not JSON", "{\"schema\":NaN}", "the survey: not JSON: see byte 10"),
-        Bad("empty", "", "the survey: not JSON: see byte 0"),
-        Bad("a list", "[]", "the survey: must be a JSON object"),
-        Bad("deep", String(repeating: "[", count: 100_000), "the survey: nested more than 16 deep"),
-        Bad(
+        Row("not JSON", "{\"schema\":NaN}", "the survey: not JSON: see byte 10"),
+        Row("empty", "", "the survey: not JSON: see byte 0"),
+        Row("a list", "[]", "the survey: must be a JSON object"),
+        Row("deep", String(repeating: "[", count: 100_000), "the survey: nested more than 16 deep"),
+        Row(
             "large", "{\"comments\":\"\(String(repeating: "x", count: 10_000_000))\"}",
             "the survey: 10000015 bytes, at most 900000 are read"),
     ])
-    func isNoSurvey(_ bad: Bad) { #expect(faults(Array(bad.json.utf8)) == [bad.fault]) }
+    func isNoSurvey(_ row: Row<String, String>) { #expect(faults(Array(row.given.utf8)) == [row.wanted]) }
 
     @Test("A password that a client puts into a survey is not kept, wherever it stands") func passwordsAreDropped()
         throws

@@ -1,23 +1,12 @@
 import Formats
-import Foundation
+import SimKit
 import Testing
 
 @Suite("Packed bodies")
 struct GunzipTests {
     /// Packed by gzip itself.
     private static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "drover-gzip-\(UUID().uuidString)")
-        try Data(bytes).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["gzip", "-c", file.path]
-        process.standardOutput = pipe
-        try process.run()
-        let packed = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Array(packed)
+        try output(of: "gzip", ["-c"], [bytes])
     }
 
     @Test("What gzip packed is unpacked, also in several members", arguments: [0, 1, 1_000, 65_536, 300_000])
