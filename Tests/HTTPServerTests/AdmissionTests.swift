@@ -17,9 +17,7 @@ import Testing
             admit: { $0.headers["x-who"].map { .known($0) } ?? .stranger(.problem(401, type: "who", detail: "Who?")) }
         ) { .text("[\($0.body.count)]") }
         defer { server.stop(graceMs: 0) }
-        let socket = Socket(port: server.port)
-        socket.send("POST /film HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(head)\r\n\r\n\(body)")
-        return socket.readAll()
+        return Socket(server, "POST /film HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(head)\r\n\r\n\(body)").readAll()
     }
 
     @Test(arguments: [

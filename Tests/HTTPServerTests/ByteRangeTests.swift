@@ -49,8 +49,7 @@ import Testing
     private func ask(_ server: Server, _ method: String = "GET", _ headers: String = "") -> (
         head: String, body: [UInt8]
     ) {
-        let socket = Socket(port: server.port)
-        socket.send("\(method) /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(headers)\r\n")
+        let socket = Socket(server, "\(method) /f HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(headers)\r\n")
         let all = Array(socket.readAll().utf8)
         let end = all.firstRange(of: Array("\r\n\r\n".utf8))!
         return (String(decoding: all[..<end.lowerBound], as: UTF8.self) + "\r\n", Array(all[end.upperBound...]))

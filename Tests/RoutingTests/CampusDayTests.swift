@@ -69,7 +69,7 @@ struct CampusDayTests {
     }
 
     @Test func days() throws {
-        for seed in 0..<UInt64(World.count(6, long: 10_000)) {
+        for seed in 0..<UInt64(Length.count(6, long: 10_000)) {
             try day(seed)
         }
     }

@@ -138,11 +138,6 @@ struct World {
 
 func isNear(_ a: Double, _ b: Double) -> Bool { (a - b).magnitude <= 1e-9 * (1 + a.magnitude) }
 
-extension World {
-    /// How much longer than usual the long form runs.
-    static func count(_ short: Int, long: Int) -> Int { isLong ? long : short }
-}
-
 extension CostTerms {
     var total: Double { travel + order + cancel + override + wait + ride }
 }
