@@ -68,8 +68,7 @@ struct DeadlineTests {
                 let explained = next.values[.lastCellCallIn] ?? 0 > 0 && episode.parameter == .lastCellCallIn
                 #expect(explained || seen.contains(episode), "seed \(seed)")
             }
-            #expect(
-                fold.nextDeadlineMs(after: next.ts, rules: Self.rules, vehicle: machine) ?? .max >= next.ts)
+            #expect(fold.nextDeadlineMs(after: next.ts, rules: Self.rules, vehicle: machine) ?? .max >= next.ts)
         }
     }
 
@@ -81,8 +80,7 @@ struct DeadlineTests {
         let transitions = told.tell([found], cause: AlertCause(pushedMs: 5, isLate: false)) { _ in true }
         #expect(transitions.map(\.id) == ["\(found.id)-opened-0"] && transitions.map(\.key) == ["m-1"])
         #expect(
-            String(decoding: RecordWriter.alert(transitions[0]), as: UTF8.self)
-                == """
+            String(decoding: RecordWriter.alert(transitions[0]), as: UTF8.self) == """
                 {"schema":1,"kind":"alert","id":"\(found.id)-opened-0","vehicle":"m-1","ts":\(start),\
                 "transition":"opened","alert":"\(found.id)","revision":0,"model":"8R Tractor",\
                 "parameter":"Coolant Temperature","unit":"u","severity":"critical","state":"open","test":"above",\

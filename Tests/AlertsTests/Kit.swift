@@ -10,8 +10,7 @@ let start: Int64 = 1_789_344_000_000
 /// One parameter's rule; numbers are in the unit, times in seconds.
 func rule(
     _ parameter: MachineParameter, _ test: Threshold.Test, _ limit: Int64? = nil, critical: Int64? = nil,
-    clear: Int64? = nil,
-    hold: Int64 = 0, absent: Int64? = nil, every: Int64? = nil, advice: String? = nil
+    clear: Int64? = nil, hold: Int64 = 0, absent: Int64? = nil, every: Int64? = nil, advice: String? = nil
 ) -> Threshold {
     var rule = Threshold(
         field: .parameter(parameter), test: test, unit: "u", type: .int, audience: .farmer,
@@ -39,10 +38,7 @@ func always(_ rules: Threshold...) -> RuleTimeline { RuleTimeline(always: RuleSe
 
 /// A reading `seconds` after the start; values are stored integers.
 func reading(_ seconds: Int64, _ values: [MachineParameter: Int64] = [:], model: String = tractor) -> MachineReading {
-    var reading = MachineReading(
-        vehicle: VehicleID("m-1")!, ts: start + seconds * 1_000, id: "r-\(seconds)", model: model)
-    reading.values = values
-    return reading
+    MachineReading(vehicle: VehicleID("m-1")!, ts: start + seconds * 1_000, id: "r-\(seconds)", model: model, values)
 }
 
 /// Every episode that the readings make, as it stands at the end, by id.
@@ -50,4 +46,12 @@ func episodes(_ readings: [MachineReading], _ rules: RuleTimeline) -> [Episode] 
     var (fold, all): (AlertFold, [String: Episode]) = (AlertFold(), [:])
     for reading in readings { for episode in fold.observe(reading, rules: rules) { all[episode.id] = episode } }
     return all.values.sorted { ($0.openedMs, $0.id) < ($1.openedMs, $1.id) }
+}
+
+/// Who drove; assigned and owned from these times on.
+func drivers(
+    _ drivings: [Drivers.Driving] = [], assigned: [(Int64, String?)] = [], owned: [(Int64, String?)] = []
+) -> Drivers {
+    func changes(_ all: [(Int64, String?)]) -> [Drivers.Change] { all.map { .init(fromMs: $0.0, account: $0.1) } }
+    return Drivers(drivings: drivings, assignments: changes(assigned), owners: changes(owned))
 }

@@ -85,8 +85,7 @@ struct RuleFolderTests {
                 "changed 8R Tractor: Coolant Temperature: threshold 85 → 90, critical 95 → none, for 2.5",
                 "removed 8R Tractor: Fuel Level: test below, unit u, type int, user farmer, threshold 50, clear 54",
                 "added 8R Tractor: GPS Available: test below, unit u, type int, user farmer, threshold 1, for 300, "
-                    + "absent 300",
-                "changed R4038 Sprayer: Fuel Level: advice Refuel.",
+                    + "absent 300", "changed R4038 Sprayer: Fuel Level: advice Refuel.",
                 "added machine m-1: Coolant Temperature: test above, unit u, type int, user farmer, threshold 90, "
                     + "for 2.5, clear 82",
             ])

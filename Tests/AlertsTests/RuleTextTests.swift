@@ -12,9 +12,7 @@ struct RuleTextTests {
             "", " ", "a\tb", "a\nb", "\\", "\\n", "\\e", "\r\n", "Größe 🛞", "e\u{301}", "\"q\"", "rule\tmodel",
         ]
         func text() -> String { chance.pick(texts) }
-        func number() -> Int64? {
-            [nil, 0, 1, 1_000, 999_999_999_999, 1_000_000_000_000][Int(chance.below(6))]
-        }
+        func number() -> Int64? { [nil, 0, 1, 1_000, 999_999_999_999, 1_000_000_000_000][Int(chance.below(6))] }
         func signed() -> Int64? { number().map { chance.once(in: 2) ? $0 : -$0 } }
         let isSecond = chance.once(in: 2)
         func thresholds() -> [Threshold] {

@@ -55,15 +55,11 @@ struct ServiceLogTests {
         // Before the first: nothing was ever open.
         #expect(Self.judge(readings, [Self.service(0, 900)]) == [])
         // A service of long ago: closed as it was done, and due again by the next reading.
-        #expect(
-            Self.judge(readings, [Self.service(5, 800)]) == [
-                "0-5 resolved warning 900", "10 open warning 101",
-            ])
+        #expect(Self.judge(readings, [Self.service(5, 800)]) == ["0-5 resolved warning 900", "10 open warning 101"])
         // The next service counts from itself.
         #expect(
             Self.judge(
-                [(0, 9_000), (10, 9_460), (20, 9_470), (30, 9_920)],
-                [Self.service(0, 900), Self.service(15, 946)]) == [
+                [(0, 9_000), (10, 9_460), (20, 9_470), (30, 9_920)], [Self.service(0, 900), Self.service(15, 946)]) == [
                     "10-15 resolved warning 46", "30 due_soon warning 46",
                 ])
     }
@@ -88,9 +84,7 @@ struct ServiceLogTests {
         arguments: 0..<50 as Range<UInt64>)
     func order(seed: UInt64) {
         var chance = SeededChance(seed: seed)
-        let entries = (0..<8).map { _ in
-            Self.service(chance.below(6), chance.below(3), "s\(chance.below(3))")
-        }
+        let entries = (0..<8).map { _ in Self.service(chance.below(6), chance.below(3), "s\(chance.below(3))") }
         var repeated = entries + entries.filter { _ in chance.once(in: 2) }
         repeated.shuffle(using: &chance)
         #expect(ServiceLog(entries) == ServiceLog(repeated), "seed \(seed)")

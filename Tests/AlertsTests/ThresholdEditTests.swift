@@ -36,8 +36,7 @@ struct ThresholdEditTests {
         }
     }
 
-    @Test("The name that a file uses, comments and what only looks like an element stay")
-    func allElseStays() throws {
+    @Test("The name that a file uses, comments and what only looks like an element stay") func allElseStays() throws {
         let text = """
             <?xml version="1.0" encoding="utf-8"?>
             <!-- <parameter> is no element here, nor </parameter> -->
@@ -65,21 +64,18 @@ struct ThresholdEditTests {
                 != ThresholdEdit.standing(field, in: Array(text.utf8), fileName: "x"))
     }
 
-    @Test("A file begins with its first parameter")
-    func firstParameter() throws {
+    @Test("A file begins with its first parameter") func firstParameter() throws {
         let fuel = ThresholdField.parameter(.fuelLevel)
         let made = try #require(
             try ThresholdEdit.put(
                 ["test": "below", "type": "int", "user": "farmer", "threshold": "5", "advice": "<&>"], of: fuel,
-                in: nil,
-                fileName: "x"))
+                in: nil, fileName: "x"))
         let rule = try #require(try rules(made).first)
         #expect(rule.field == fuel && rule.threshold == 5_000 && rule.advice == "<&>" && rule.unit.isEmpty)
         #expect(try ThresholdEdit.put(nil, of: fuel, in: nil, fileName: "x") == nil)
     }
 
-    @Test("A file that does not load, or is written otherwise, is left alone")
-    func leftAlone() {
+    @Test("A file that does not load, or is written otherwise, is left alone") func leftAlone() {
         let fuel = ThresholdField.parameter(.fuelLevel)
         for text in [
             "<root><parameter>", "<root></root>",

@@ -109,8 +109,7 @@ struct ThresholdFileTests {
             ("threshold", "65"),
         ]
         return "<parameter>\n"
-            + usual.compactMap { name, value in
-                parts[name] == "" ? nil : "<\(name)>\(parts[name] ?? value)</\(name)>\n"
+            + usual.compactMap { name, value in parts[name] == "" ? nil : "<\(name)>\(parts[name] ?? value)</\(name)>\n"
             }.joined() + more + "</parameter>\n"
     }
     private static func file(_ parameters: String...) -> String { "<root>\n\(parameters.joined())</root>\n" }
@@ -141,8 +140,7 @@ struct ThresholdFileTests {
     @Test(
         "Names and their aliases", arguments: ThresholdField.table.flatMap { row in row.names.map { ($0, row.field) } })
     func aliases(name: String, field: ThresholdField) throws {
-        let rows = try Self.parse(
-            Self.file(Self.parameter(["name": name, "test": "none", "type": "string"])))
+        let rows = try Self.parse(Self.file(Self.parameter(["name": name, "test": "none", "type": "string"])))
         #expect(rows.map(\.field) == [field])
     }
 
@@ -170,9 +168,7 @@ struct ThresholdFileTests {
     }
 
     @Test("A mark at the start and Windows line ends") func windows() throws {
-        let text =
-            "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            + Self.file(Self.parameter())
+        let text = "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + Self.file(Self.parameter())
         #expect(try Self.parse(text.replacingOccurrences(of: "\n", with: "\r\n")).count == 1)
     }
 
@@ -219,14 +215,12 @@ struct ThresholdFileTests {
         Bad(file(parameter(more: "<every>soon</every>\n")), 9, "every", "number"),
         Bad(file(parameter(more: "<every>50</every>\n")), 9, "every", "Engine Hours"),
         Bad(file(parameter(more: "<soon>5</soon>\n")), 9, "soon", "without <every>"),
-        Bad(
-            file(parameter(["name": "Engine Hours"], more: "<every>65</every>\n")), 9, "every", "with the test above"),
+        Bad(file(parameter(["name": "Engine Hours"], more: "<every>65</every>\n")), 9, "every", "with the test above"),
         Bad(
             file(parameter(["name": "Engine Hours", "test": "above"], more: "<every>250</every>\n")), 8, "threshold",
             "\"65\"", "same number"),
         Bad(
-            file(
-                parameter(["name": "Engine Hours", "test": "above"], more: "<every>65</every>\n<soon>65</soon>\n")),
+            file(parameter(["name": "Engine Hours", "test": "above"], more: "<every>65</every>\n<soon>65</soon>\n")),
             10, "soon", "less than <every>"),
         Bad(file(parameter(more: "<critical>70</critical>\n")), 9, "critical", "beyond the threshold"),
         Bad(file(parameter(more: "<clear>60</clear>\n")), 9, "clear", "good side"),
@@ -238,15 +232,12 @@ struct ThresholdFileTests {
             "good side"),
         Bad(
             file(parameter(more: "<advice>\(String(repeating: "a", count: 1_001))</advice>\n")), 9, "advice",
-            "1000 bytes"),
-        Bad(file(parameter(["unit": String(repeating: "u", count: 5_000)])), 5, "unit", "bytes"),
+            "1000 bytes"), Bad(file(parameter(["unit": String(repeating: "u", count: 5_000)])), 5, "unit", "bytes"),
         Bad(file(parameter(), parameter()), 10, "parameter", "\"Fuel Level\"", "second time", "line 2"),
         Bad(
             file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 10, "parameter",
-            "second time"),
-        Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
-        Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"),
-        Bad("<root/>", 1, "root", "<parameter>"),
+            "second time"), Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
+        Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"), Bad("<root/>", 1, "root", "<parameter>"),
         Bad("<thresholds>\(parameter())</thresholds>", 1, "thresholds", "root"),
     ]
 
@@ -263,8 +254,7 @@ struct ThresholdFileTests {
     @Test("All mistakes are told together, in the order of the file") func together() throws {
         let text = Self.file(
             Self.parameter(["name": "Fule Level", "test": "under", "type": "integer", "user": "boss"]),
-            Self.parameter(["threshold": "x"], more: "<clear>y</clear>\n"),
-            Self.parameter(["name": "GPS Available"]))
+            Self.parameter(["threshold": "x"], more: "<clear>y</clear>\n"), Self.parameter(["name": "GPS Available"]))
         let error = try #require(throws: ThresholdError.self) { try Self.parse(text) }
         #expect(error.problems.map(\.element) == ["name", "test", "type", "user", "threshold", "clear", "type"])
         #expect(error.problems.map(\.line) == [3, 4, 6, 7, 16, 17, 23])
@@ -280,8 +270,7 @@ struct ThresholdFileTests {
     @Test("A hostile value does not break the text's line") func hostileValue() throws {
         let error = try #require(throws: ThresholdError.self) {
             try Self.parse(
-                Self.file(
-                    Self.parameter(["name": "a\nb\u{202E}c\u{9B}" + String(repeating: "d", count: 500)])))
+                Self.file(Self.parameter(["name": "a\nb\u{202E}c\u{9B}" + String(repeating: "d", count: 500)])))
         }
         #expect(
             !error.description.contains("\n") && !error.description.contains("\u{202E}")
@@ -303,19 +292,16 @@ struct ThresholdFileTests {
     }
     static let unread = [
         Unread("empty", "", 1, "XML"), Unread("blanks", "  \n \n", 3, "XML"),
-        Unread("text", "Fuel Level: 65", 1, "XML"),
-        Unread("JSON", "{\"root\": []}", 1, "XML"),
+        Unread("text", "Fuel Level: 65", 1, "XML"), Unread("JSON", "{\"root\": []}", 1, "XML"),
         Unread("random bytes", (0..<200).map { UInt8(($0 &* 73 &+ 131) & 0xFF) | 0x80 }, 1, "UTF-8"),
         Unread("truncated", String(file(parameter()).dropLast(12)), 9, "XML"),
         Unread("truncated in a tag", "<root>\n<param", 2, "XML"),
         Unread("a tag left open", "<root><parameter></root>", 1, "XML"),
-        Unread("two roots", "<root/>\n<root/>", 2, "XML"),
-        Unread("billion laughs", laughs, 2, "document type"),
+        Unread("two roots", "<root/>\n<root/>", 2, "XML"), Unread("billion laughs", laughs, 2, "document type"),
         Unread("document type", "<!DOCTYPE root><root/>", 1, "document type"),
         Unread(
             "outside entity", "<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><root>&x;</root>", 1,
-            "document type"),
-        Unread("unknown entity", "<root>&nope;</root>", 1, "XML"),
+            "document type"), Unread("unknown entity", "<root>&nope;</root>", 1, "XML"),
         Unread("NUL", Array("<root>\n".utf8) + [0] + Array("</root>".utf8), 1, "NUL"),
         Unread("UTF-16", [0xFF, 0xFE] + "<root/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, 1, "UTF-8"),
         Unread(

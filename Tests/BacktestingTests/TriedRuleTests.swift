@@ -1,6 +1,7 @@
 import Alerts
 import Backtesting
 import Fleet
+import SimKit
 import Testing
 
 struct TriedRuleTests {
@@ -26,11 +27,8 @@ struct TriedRuleTests {
                 separator: " ")
     }
 
-    @Test("What stands on the wrong side of the tried limit is left out")
-    func sides() {
-        func rule(_ tried: TriedRule) -> String {
-            Self.text(tried.rule(Self.coolant()))
-        }
+    @Test("What stands on the wrong side of the tried limit is left out") func sides() {
+        func rule(_ tried: TriedRule) -> String { Self.text(tried.rule(Self.coolant())) }
         #expect(rule(Self.tried()) == "above 85 95 82")
         #expect(rule(Self.tried(.above, 90)) == "above 90 95 82")
         #expect(rule(Self.tried(.above, 96)) == "above 96 - 82")
@@ -64,10 +62,7 @@ struct TriedRuleTests {
         #expect(text("8R Tractor", "m-0") == ["above 90 95 82"] && text("8R Tractor", "m-2") == ["above 90 95 82"])
         #expect(text("8R Tractor", "m-1") == ["above 85 95 82"] && text("S690 Combine", "m-0") == ["above 85 95 82"])
         // Before there was a rule there would have been the tried one.
-        #expect(
-            tried.entries[0].rules.thresholds(of: "8R Tractor", VehicleID("m")!).map(Self.text) == [
-                "above 90 - -"
-            ])
+        #expect(tried.entries[0].rules.thresholds(of: "8R Tractor", VehicleID("m")!).map(Self.text) == ["above 90 - -"])
     }
 
     /// Episodes of minutes: from, to, worst.
@@ -77,16 +72,14 @@ struct TriedRuleTests {
             if let to { readings.append(reading(to, 0)) }
             var rule = coolant()
             (rule.threshold, rule.critical, rule.clear) = (limit * 1_000, nil, nil)
-            return Trial.episodes(
-                readings, rules: RuleTimeline(always: RuleSet(["8R Tractor": [rule]])), clockMs: nil)
+            return Trial.episodes(readings, rules: RuleTimeline(always: RuleSet(["8R Tractor": [rule]])), clockMs: nil)
         }
     }
 
     private static func reading(_ minute: Int64, _ celsius: Int64) -> MachineReading {
-        var reading = MachineReading(
-            vehicle: VehicleID("m")!, ts: 1_789_344_000_000 + minute * 60_000, id: "r", model: "8R Tractor")
-        reading.values = [.coolantTemperature: celsius * 1_000]
-        return reading
+        MachineReading(
+            vehicle: VehicleID("m")!, ts: 1_789_344_000_000 + minute * 60_000, id: "r",
+            [.coolantTemperature: celsius * 1_000])
     }
 
     @Test("What was beside what would have been") func pairs() {

@@ -37,9 +37,7 @@ struct ELMFaultTests {
                 "\(reply)//", "010C/\(reply)//", "SEARCHING.../\(reply.filter { $0 != " " })", "410C1AF8/\(reply)/",
                 reply.lowercased(), "\(reply)/ELM327 v1.5", "7E8 04 41 0C 1A F8 \(reply)", "!\(reply)",
             ]
-            for form in forms {
-                #expect(try Self.fault(form, to: "010C")?.description == says, "\(form)")
-            }
+            for form in forms { #expect(try Self.fault(form, to: "010C")?.description == says, "\(form)") }
         }
     }
 

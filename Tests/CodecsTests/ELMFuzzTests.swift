@@ -34,8 +34,7 @@ struct ELMFuzzTests {
         #expect(min(answered, refused, decoded) > Self.inputsPerSeed / 20, "\(answered) \(refused) \(decoded)")
     }
 
-    @Test("A stream cut anywhere is the same replies", arguments: 0..<20 as Range<UInt64>)
-    func streams(seed: UInt64) {
+    @Test("A stream cut anywhere is the same replies", arguments: 0..<20 as Range<UInt64>) func streams(seed: UInt64) {
         var chance = ReplyChance(seed: seed)
         for _ in 0..<50 {
             let replies = (0..<5).map { _ in chance.reply().text.filter { $0 != 0x3E && $0 != 0 } }
@@ -77,15 +76,11 @@ private struct ReplyChance {
 
     /// Good ones of which some are changed, cut, doubled, put together or sent to another request; and noise.
     mutating func reply() -> (request: OBDRequest, text: [UInt8]) {
-        if chance.once(in: 10) {
-            return (request(), chance.bytes(chance.below(64)))
-        }
+        if chance.once(in: 10) { return (request(), chance.bytes(chance.below(64))) }
         var (request, text) = good()
         if chance.once(in: 20) { request = self.request() }
         if chance.once(in: 3) { return (request, text) }
-        for _ in 0..<chance.below(4) where !text.isEmpty {
-            text[chance.index(text.count)] = character()
-        }
+        for _ in 0..<chance.below(4) where !text.isEmpty { text[chance.index(text.count)] = character() }
         switch chance.below(6) {
         case 0: text.removeLast(chance.index(text.count + 1))
         case 1: text += good().text
@@ -102,9 +97,7 @@ private struct ReplyChance {
         return chance.once(in: 8) ? chance.byte() : chance.pick(alphabet)
     }
 
-    private mutating func request() -> OBDRequest {
-        OBDRequest(chance.bytes(1 + chance.below(7)))
-    }
+    private mutating func request() -> OBDRequest { OBDRequest(chance.bytes(1 + chance.below(7))) }
 
     private mutating func good() -> (request: OBDRequest, text: [UInt8]) {
         if chance.once(in: 3) {
@@ -130,8 +123,7 @@ private struct ReplyChance {
         let hex = { (bytes: ArraySlice<UInt8>) in Hex.text(bytes) }
         let header = ["7E8", "18DAF110"][Int(chance.below(2))]
         if bytes.count <= 7 {
-            let text =
-                chance.once(in: 2) ? hex(bytes[...]) : header + hex([UInt8(bytes.count)] + bytes)
+            let text = chance.once(in: 2) ? hex(bytes[...]) : header + hex([UInt8(bytes.count)] + bytes)
             return Array((text + "\r\r").utf8)
         }
         let following = stride(from: 6, to: bytes.count, by: 7).map { bytes[$0..<min($0 + 7, bytes.count)] }

@@ -76,8 +76,7 @@ struct MTGFrameTests {
         return try MTGAnswer(frame)
     }
 
-    @Test("What is written is read back", arguments: 0..<20 as Range<UInt64>)
-    func identity(seed: UInt64) throws {
+    @Test("What is written is read back", arguments: 0..<20 as Range<UInt64>) func identity(seed: UInt64) throws {
         var chance = MTGChance(seed: seed)
         for _ in 0..<100 {
             let answer = chance.answer()
@@ -90,9 +89,8 @@ struct MTGFrameTests {
         var chance = MTGChance(seed: seed)
         let decoder = RecordDecoder()
         for _ in 0..<100 {
-            let reading = chance.reading(sequence: 1 + chance.chance.below(1 << 40))
-                .machineReading(
-                    vehicle: VehicleID("tractor-1")!, model: chance.chance.once(in: 2) ? "S690 Combine" : nil)
+            let reading = chance.reading(sequence: 1 + chance.chance.below(1 << 40)).machineReading(
+                vehicle: VehicleID("tractor-1")!, model: chance.chance.once(in: 2) ? "S690 Combine" : nil)
             #expect(
                 try decoder.decode(line: RecordWriter.machine(reading), isMachine: true)
                     == .machine(reading, droppedFields: 0), "seed \(seed)")
@@ -109,8 +107,7 @@ struct MTGFrameTests {
         #expect(other.id == "tractor-1-4711" && other.model == "unknown" && !other.isReporting)
     }
 
-    @Test("A frame that is not all there is waited for, at every byte")
-    func everyTruncationOfAFrame() throws {
+    @Test("A frame that is not all there is waited for, at every byte") func everyTruncationOfAFrame() throws {
         for (name, answer) in Self.answers {
             let bytes = answer.encoded()
             for count in 0..<bytes.count { #expect(try Self.decode(Array(bytes.prefix(count))) == nil, "\(name)") }
@@ -198,8 +195,7 @@ struct MTGFrameTests {
     /// In the long form ten million.
     private static let inputsPerSeed = Length.count(10_000, long: 500_000)
 
-    @Test("No answer crashes, hangs or grows the decoder", arguments: 0..<20 as Range<UInt64>)
-    func fuzz(seed: UInt64) {
+    @Test("No answer crashes, hangs or grows the decoder", arguments: 0..<20 as Range<UInt64>) func fuzz(seed: UInt64) {
         var chance = MTGChance(seed: seed)
         var (decoded, refused, waited) = (0, 0, 0)
         for input in 0..<Self.inputsPerSeed {

@@ -11,8 +11,7 @@ struct RecordTests {
         }
     }
 
-    @Test("What is written is read back", arguments: 0..<20 as Range<UInt64>)
-    func identity(seed: UInt64) throws {
+    @Test("What is written is read back", arguments: 0..<20 as Range<UInt64>) func identity(seed: UInt64) throws {
         let car = VehicleID("car-1")!
         for var reading in SeededDrive.readings(seed: seed, count: 100) {
             reading.disputed = false
@@ -29,8 +28,7 @@ struct RecordTests {
         #expect(try decode(json) == .car(VehicleID("car-1")!, wanted, droppedFields: 3))
     }
 
-    @Test("A tick says who sends it, and a name that is none is refused")
-    func sendersOfTicks() throws {
+    @Test("A tick says who sends it, and a name that is none is refused") func sendersOfTicks() throws {
         #expect(
             try decode(#"{"schema":1,"kind":"tick","ts":1700000000000}"#, key: "") == .tick(Tick(1_700_000_000_000)))
         for by in [#""a b""#, #""""#, "\"\(String(repeating: "a", count: 65))\""] {
@@ -126,8 +124,7 @@ struct RecordTests {
         "A NUL in a text never gets in: no database takes it",
         arguments: [
             (#""model":"8R\u0000","serial":"S""#, false), (#""model":"\u0000""#, false),
-            (#""model":"8R","serial":"S\u0000""#, true),
-            (#""model":"8R","firmware":"\u0000""#, true),
+            (#""model":"8R","serial":"S\u0000""#, true), (#""model":"8R","firmware":"\u0000""#, true),
             (#""model":"8R","connected_device_names":["a\u0000","b"]"#, true),
         ] as [(String, Bool)])
     func nul(_ keys: String, isTaken: Bool) throws {
@@ -161,8 +158,7 @@ struct RecordTests {
     func reporting(_ value: String, wanted: Bool) throws {
         let json =
             #"{"schema":1,"kind":"reading","id":"a","vehicle":"m1","ts":1700000000000,"model":"8R","reporting":"#
-            + value
-            + "}"
+            + value + "}"
         guard case .machine(let reading, _) = try decode(json, key: "m1", machine: true) else { return }
         #expect(reading.isReporting == wanted)
     }

@@ -173,8 +173,7 @@ struct SurveyTextTests {
 
     @Test(arguments: [
         Row("not JSON", "{\"schema\":NaN}", "the survey: not JSON: see byte 10"),
-        Row("empty", "", "the survey: not JSON: see byte 0"),
-        Row("a list", "[]", "the survey: must be a JSON object"),
+        Row("empty", "", "the survey: not JSON: see byte 0"), Row("a list", "[]", "the survey: must be a JSON object"),
         Row("deep", String(repeating: "[", count: 100_000), "the survey: nested more than 16 deep"),
         Row(
             "large", "{\"comments\":\"\(String(repeating: "x", count: 10_000_000))\"}",
@@ -289,8 +288,7 @@ struct SurveyRecordTests {
             (#""schema":1,"kind""#, #""schema":2,"kind""#, .schemaUnknown(2)),
             (#""ts":1600000000000"#, #""ts":1"#, .timeImpossible(1)),
             (#""kind":"survey""#, #""kind":"surveys""#, .kindUnknown),
-            (#""id":"r1""#, #""id":"r 1""#, .keyMissing("id")),
-            (#""by":"t""#, #""by":"t\u0002""#, .keyMissing("by")),
+            (#""id":"r1""#, #""id":"r 1""#, .keyMissing("id")), (#""by":"t""#, #""by":"t\u0002""#, .keyMissing("by")),
             (#""count":1"#, #""count":-1"#, .survey("sightings[0].count: must be a whole number from 0 to 1000000")),
             (#""survey":"s1","site":"a""#, #""survey":"s1","site":"b""#, .survey("site: differs from the record's")),
             (#""id":"r1""#, #""id":"r1","id":"r2""#, .notJSON("a key stands there more than once")),

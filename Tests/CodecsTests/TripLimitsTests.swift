@@ -12,14 +12,12 @@ struct TripLimitsTests {
         Result { () throws(DecodeError) in try RecordDecoder().decode(line: Array(text.utf8), isMachine: false) }
     }
 
-    @Test("A record of trip rules is read as it was written")
-    func written() throws {
+    @Test("A record of trip rules is read as it was written") func written() throws {
         let text = String(decoding: RecordWriter.tripRules(fromMs: Self.ts, Self.limits), as: UTF8.self)
         #expect(try Self.decode(text).get() == .tripRules(fromMs: Self.ts, Self.limits))
     }
 
-    @Test("What is not six whole numbers in bounds of their own is refused with its reason")
-    func refused() {
+    @Test("What is not six whole numbers in bounds of their own is refused with its reason") func refused() {
         let text = String(decoding: RecordWriter.tripRules(fromMs: Self.ts, Self.limits), as: UTF8.self)
         func refusal(_ old: String, _ new: String) -> DecodeError? {
             precondition(text.contains(old))
@@ -46,8 +44,6 @@ struct TripLimitsTests {
             refusal("\"rules\":{", "\"note\":\"" + String(repeating: "x", count: 5_000) + "\",\"rules\":{")
                 == .tooLarge(bytes: text.utf8.count + 5_010, most: 4_096))
         // An app hands in what a driver says, and no rules.
-        #expect(throws: DecodeError.kindUnknown) {
-            try RecordDecoder().decode(upload: Array(text.utf8), by: "a")
-        }
+        #expect(throws: DecodeError.kindUnknown) { try RecordDecoder().decode(upload: Array(text.utf8), by: "a") }
     }
 }

@@ -13,7 +13,7 @@ struct WeatherTests {
         [UInt8](try Data(contentsOf: Repository.shared.appending(path: "weather-samples/\(name)")))
     }
 
-    @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
+    @Test(.enabled(if: Self.hasSamples, "put the project's ../shared beside the checkout"))
     func recordedAnswersOfOpenWeatherMap() throws {
         let now = try OpenWeatherMap.hours(sample("openweathermap/observation.json"))
         #expect(now.map(\.ts) == [1_378_895_177_000])
@@ -35,7 +35,7 @@ struct WeatherTests {
         #expect(throws: WeatherFault.self) { try OpenWeatherMap.hours(sample("openweathermap/search_results.json")) }
     }
 
-    @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
+    @Test(.enabled(if: Self.hasSamples, "put the project's ../shared beside the checkout"))
     func recordedAnswersOfOpenMeteo() throws {
         let now = try OpenMeteo.hours(sample("open-meteo/forecast_current_trimmed.json"))
         #expect(now.map(\.ts) == [UTC.parse("2026-10-03T10:30:00Z")!])
@@ -51,7 +51,7 @@ struct WeatherTests {
 
     /// A year of New York's hours in °F, mph and inches, as a service of other units would send them; converted back by
     /// hand with the definitions of the units.
-    @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
+    @Test(.enabled(if: Self.hasSamples, "put the project's ../shared beside the checkout"))
     func aYearInOtherUnits() throws {
         let lines = String(decoding: try sample("hourly_jfk_2013.csv"), as: UTF8.self).split(separator: "\n")
             .dropFirst()
@@ -74,8 +74,7 @@ struct WeatherTests {
         #expect(seen > 8_000)
     }
 
-    @Test(arguments: ["km/h", "m/s", "mp/h", "mph", "kn"])
-    func speedsOfEveryUnit(_ unit: String) throws {
+    @Test(arguments: ["km/h", "m/s", "mp/h", "mph", "kn"]) func speedsOfEveryUnit(_ unit: String) throws {
         let perMetre = ["km/h": 3.6, "m/s": 1, "mp/h": 2.236_936_292, "mph": 2.236_936_292, "kn": 1.943_844_492][unit]!
         for speed in stride(from: 0.0, to: 114, by: 0.73) {
             let body = """

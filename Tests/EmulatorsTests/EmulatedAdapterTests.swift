@@ -39,8 +39,7 @@ struct EmulatedAdapterTests {
         #expect(differs > 1_800 && fastest > 90 && speeds.contains(0) && one.vin != other.vin && one.vin.count == 17)
     }
 
-    @Test("What it prints, the decoder of the gateway reads")
-    func decoded() throws {
+    @Test("What it prints, the decoder of the gateway reads") func decoded() throws {
         let adapter = try adapter("values.coolant_c: 91\n    values.voltage_v: 13.8\n    stored: P0133 U0100")
         var (talk, received, chance) = (adapter.newTalk(), Array("0105\r".utf8), SystemRandomNumberGenerator())
         func said(_ command: String) -> [UInt8] {
@@ -73,9 +72,7 @@ struct EmulatedAdapterTests {
                   speed: 4
             cars: 3
             """
-        #expect {
-            try AdapterScenario(yaml: Array(yaml.utf8), name: "t")
-        } throws: {
+        #expect { try AdapterScenario(yaml: Array(yaml.utf8), name: "t") } throws: {
             ($0 as? SettingsError)?.faults.count == 6
         }
     }

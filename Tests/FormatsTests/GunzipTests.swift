@@ -5,9 +5,7 @@ import Testing
 @Suite("Packed bodies")
 struct GunzipTests {
     /// Packed by gzip itself.
-    private static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
-        try output(of: "gzip", ["-c"], [bytes])
-    }
+    private static func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try output(of: "gzip", ["-c"], [bytes]) }
 
     @Test("What gzip packed is unpacked, also in several members", arguments: [0, 1, 1_000, 65_536, 300_000])
     func unpacked(count: Int) throws {
@@ -17,8 +15,7 @@ struct GunzipTests {
         #expect(try Gunzip.unpack(packed + packed, bytesMax: 1 << 20) == bytes + bytes)
     }
 
-    @Test("A bomb is stopped at the bound, and the bound itself is taken")
-    func bomb() throws {
+    @Test("A bomb is stopped at the bound, and the bound itself is taken") func bomb() throws {
         let packed = try Self.gzip([UInt8](repeating: 0x61, count: 1 << 20))
         #expect(packed.count < 2_000)
         #expect(try Gunzip.unpack(packed, bytesMax: 1 << 20).count == 1 << 20)
@@ -27,8 +24,7 @@ struct GunzipTests {
         }
     }
 
-    @Test("Cut off anywhere, damaged anywhere, or no gzip at all: a fault, never a part of it")
-    func damaged() throws {
+    @Test("Cut off anywhere, damaged anywhere, or no gzip at all: a fault, never a part of it") func damaged() throws {
         let bytes = Array("{\"schema\":1,\"kind\":\"reading\"}".utf8)
         let packed = try Self.gzip(bytes)
         for count in 0..<packed.count {

@@ -14,8 +14,7 @@ struct XMLRPCTests {
         "Each type is read, and what is none is a fault",
         arguments: [
             Row("untyped", "<value> a &amp; b</value>", .text(" a & b")),
-            Row("text", "<value><string>&lt;&#233;</string></value>", .text("<é")),
-            Row("empty", "<value/>", .text("")),
+            Row("text", "<value><string>&lt;&#233;</string></value>", .text("<é")), Row("empty", "<value/>", .text("")),
             Row("int", "<value><int> -7 </int></value>", .integer(-7)),
             Row("i4 too large", "<value><i4>2147483648</i4></value>", nil),
             Row("i8", "<value><i8>2147483648</i8></value>", .integer(2_147_483_648)),
@@ -38,8 +37,7 @@ struct XMLRPCTests {
             Row(
                 "name twice",
                 "<value><struct><member><name>a</name><value/></member><member><name>a</name><value/></member></struct></value>",
-                nil),
-            Row("two types", "<value><int>1</int><int>1</int></value>", nil),
+                nil), Row("two types", "<value><int>1</int><int>1</int></value>", nil),
             Row("unknown type", "<value><float>1</float></value>", nil),
         ] as [Row<String, XMLRPC.Value?>])
     func values(_ row: Row<String, XMLRPC.Value?>) throws {
@@ -62,8 +60,7 @@ struct XMLRPCTests {
         arguments: [
             ("a bomb", Array(bomb.utf8)), ("not XML", Array("{}".utf8)), ("nothing", []),
             ("cut off", Array("<methodCall><methodName>a</methodName>".utf8)),
-            ("an unknown entity", body("<value>&b;</value>")),
-            ("another root", Array("<methodResponse/>".utf8)),
+            ("an unknown entity", body("<value>&b;</value>")), ("another root", Array("<methodResponse/>".utf8)),
             ("UTF-16", [0xFF, 0xFE] + "<methodCall/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }),
             ("Latin-1 that says nothing of it", body("<value>a</value>") + [0xE9]),
             ("a method with blanks", Array("<methodCall><methodName>a b</methodName></methodCall>".utf8)),
@@ -78,8 +75,7 @@ struct XMLRPCTests {
         #expect(throws: XMLRPC.Fault.self, "\(name)") { try XMLRPC.call(bytes) }
     }
 
-    @Test("What is written is read as it was")
-    func written() throws {
+    @Test("What is written is read as it was") func written() throws {
         let value = XMLRPC.Value.structure([
             XMLRPC.Member(
                 "a<b", .list([.integer(1 << 40), .bool(false), .double("1.5"), .text("x & y ]]>\r\n\u{FFFD}"), .null])),

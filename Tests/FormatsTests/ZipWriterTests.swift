@@ -16,8 +16,7 @@ struct ZipWriterTests {
         return String(decoding: try output(of: "python3", ["-c", script], [archive]), as: UTF8.self)
     }
 
-    @Test("An independent reader finds what was written, in parts of any size")
-    func readBack() throws {
+    @Test("An independent reader finds what was written, in parts of any size") func readBack() throws {
         let sink = Sink()
         var zip = ZipWriter { sink.bytes += $0 }
         try zip.begin("empty.txt")

@@ -30,8 +30,7 @@ struct FuzzTests {
         Target(name: "json", tokens: jsonTokens, takes: { bytes in works { _ = try JSONTree(bytes) } }),
         Target(name: "xml", tokens: xmlTokens + ["<value>", "<struct>", "<member>", "<array><data>"]) { bytes in
             works { _ = try XMLRPC.call(bytes) }
-        },
-        Target(name: "iso", tokens: xmlTokens + ["<Equipment>", "missing", "<Latitude>"], share: 4, takes: fleets),
+        }, Target(name: "iso", tokens: xmlTokens + ["<Equipment>", "missing", "<Latitude>"], share: 4, takes: fleets),
         Target(name: "threshold", tokens: xmlTokens + ["<parameter>", "<for>", "-1", "1e9"], share: 4) { bytes in
             works { _ = try ThresholdFile.parse(fileName: "8R Tractor-thresholds.xml", bytes: bytes) }
         },
@@ -43,12 +42,10 @@ struct FuzzTests {
             takes: settings),
         Target(
             name: "cron", tokens: ["*", "/", "-", ",", "jan", "sun", " ", "59", "0", "99999999999999999999"], share: 4,
-            takes: times),
-        Target(name: "image", share: 1, takes: photos), Target(name: "film", takes: media),
+            takes: times), Target(name: "image", share: 1, takes: photos), Target(name: "film", takes: media),
         Target(name: "logger", tokens: [",", ";", "\"", "NaN", "1e400", "\r\n", "-"]) { bytes in
             works { _ = try LoggerFile(fileName: "2026-01-01.csv").read(bytes) }
-        },
-        Target(name: "gzip", takes: unpacked), Target(name: "archive", takes: archives),
+        }, Target(name: "gzip", takes: unpacked), Target(name: "archive", takes: archives),
         Target(name: "debug-log", tokens: ["\u{1B}[2J", "2026-11-21T08:00:00Z ", "ERROR"], takes: logs),
         Target(name: "trouble-codes", tokens: [",", "\"", "P0000", "\n"]) { bytes in
             works { _ = try TroubleCodeFile(bytes) }
@@ -67,16 +64,16 @@ struct FuzzTests {
 
     @Test("What stands in the corpus is taken, or the changed inputs would be refused at the door", arguments: targets)
     func corpusIsTaken(_ target: Target) throws {
-        for input in try FuzzTests.named(target.name) {
+        for input in try Self.named(target.name) {
             #expect(target.takes(input.bytes) == !input.file.hasPrefix("refused-"), "\(input.file)")
         }
     }
 
     @Test("No input crashes a decoder, and what it makes holds together", arguments: targets, 0..<3 as Range<UInt64>)
     func changedInputs(_ target: Target, seed: UInt64) throws {
-        var mutation = Mutation(seed: seed, corpus: try FuzzTests.corpus(target.name), tokens: target.tokens)
+        var mutation = Mutation(seed: seed, corpus: try Self.corpus(target.name), tokens: target.tokens)
         var taken = 0
-        let count = FuzzTests.inputs / target.share
+        let count = Self.inputs / target.share
         for _ in 0..<count where target.takes(mutation.next()) { taken += 1 }
         // Both are met, or the changes are too small or too large to try anything.
         #expect(taken > 0 && taken < count, "\(taken) of \(count)")
@@ -94,7 +91,7 @@ struct FuzzTests {
             let packed = PackedSamples.encode(readings, minuteMs: minute)
             #expect(try PackedSamples.decode(packed, minuteMs: minute).count == readings.count)
             var mutation = Mutation(seed: seed, corpus: [packed])
-            for _ in 0..<FuzzTests.inputs / 5 {
+            for _ in 0..<Self.inputs / 5 {
                 let bytes = mutation.next()
                 guard let found = try? PackedSamples.decode(bytes, minuteMs: minute) else { continue }
                 let again = PackedSamples.encode(found, minuteMs: minute)

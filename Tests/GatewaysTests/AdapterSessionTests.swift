@@ -144,8 +144,7 @@ struct AdapterSessionTests {
         let whole = trial.readings.prefix(10).reduce(into: [Signal: Int32]()) { known, reading in
             for signal in Signal.allCases { known[signal] = reading[signal] ?? known[signal] }
         }
-        #expect(
-            whole == [.speed: 50_000, .rpm: 2_000_000, .maf: 15_000, .voltage: 14_000, .coolant: 83_000])
+        #expect(whole == [.speed: 50_000, .rpm: 2_000_000, .maf: 15_000, .voltage: 14_000, .coolant: 83_000])
         for (a, b) in zip(trial.readings, trial.readings.dropFirst()) { #expect(b.ts - a.ts == 1_000) }
     }
 
@@ -170,8 +169,7 @@ struct AdapterSessionTests {
         #expect(trial.ending == nil && trial.readings.count > 20)
     }
 
-    @Test("Replies cut anywhere, with and without echo, give the same")
-    func cuts() {
+    @Test("Replies cut anywhere, with and without echo, give the same") func cuts() {
         let whole = driving(ms: 12_000)
         for pieceBytes in [1, 2, 3, 7] {
             for echoes in [false, true] {
@@ -187,8 +185,7 @@ struct AdapterSessionTests {
         }
     }
 
-    @Test("A connection that closes anywhere ends it, and what was read is kept")
-    func closesAnywhere() {
+    @Test("A connection that closes anywhere ends it, and what was read is kept") func closesAnywhere() {
         let whole = driving(ms: 4_000)
         for requests in 1...whole.sent.count {
             for isInTheMiddle in [false, true] {
@@ -397,8 +394,7 @@ struct AdapterSessionTests {
         #expect(trial.scans.first?.scan.text.contains("does not tell its trouble codes: NO DATA") == true)
     }
 
-    @Test("A count of codes that is another one than before is looked into; the same one is not")
-    func countChanges() {
+    @Test("A count of codes that is another one than before is looked into; the same one is not") func countChanges() {
         for (known, scans) in [(nil, 1), (0, 1), (2, 0), (3, 1)] as [(Int?, Int)] {
             let trial = driving(knownCodes: known, ms: 10_000) { $0.instead["0101"] = "41 01 82 07 A1 00 \r\r" }
             #expect(trial.scans.count == scans && trial.scans.allSatisfy { $0.requests.isEmpty })
@@ -419,8 +415,7 @@ struct AdapterSessionTests {
         let texts =
             Array(AdapterTrial.car.values) + [
                 "NO DATA\r", "STOPPED\r", "BUS ERROR\r", "?\r", "UNABLE TO CONNECT\r", ">", "\r", "41 0D", "LV RESET\r",
-                "7F 01 31\r",
-                "0:", "014\r", "\0\0", "BUFFER FULL\r",
+                "7F 01 31\r", "0:", "014\r", "\0\0", "BUFFER FULL\r",
             ]
         for seed in UInt64(1)...2_000 {
             var chance = SeededChance(seed: seed)

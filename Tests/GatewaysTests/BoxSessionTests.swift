@@ -68,9 +68,7 @@ struct BoxSessionTests {
 
     @Test(
         "A box that has no backlog gives its newest reading",
-        arguments: [
-            MTGAnswer.refused(.requestUnknown), .refused(.nothingThere), .backlog(newest: 0, []),
-        ])
+        arguments: [MTGAnswer.refused(.requestUnknown), .refused(.nothingThere), .backlog(newest: 0, [])])
     func noBacklog(_ answer: MTGAnswer) {
         var session = opened()
         _ = session.received(MTGAnswer.reading(reading(15)).encoded())
@@ -119,8 +117,7 @@ struct BoxSessionTests {
         #expect(faults.map(\.label) == BoxFault.labels && faults.allSatisfy { !$0.description.isEmpty })
     }
 
-    @Test("A box that fails is tried soon, then more and more rarely, and never in step with others")
-    func backOff() {
+    @Test("A box that fails is tried soon, then more and more rarely, and never in step with others") func backOff() {
         var chance = SeededChance(seed: 3)
         var schedule = CallSchedule(nowMs: 0, intervalMs: 60_000, backOffMsMax: 900_000, chance: &chance)
         #expect((0..<60_000).contains(schedule.nextMs))

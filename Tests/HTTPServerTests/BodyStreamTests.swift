@@ -32,8 +32,7 @@ struct BodyStreamTests {
         #expect(!stream.send([1]))
     }
 
-    @Test("A hundred streams get everything that many threads send")
-    func many() throws {
+    @Test("A hundred streams get everything that many threads send") func many() throws {
         let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         defer { server.stop() }
@@ -48,8 +47,7 @@ struct BodyStreamTests {
         }
     }
 
-    @Test("A client that is gone ends its stream; one that does not read ends when too much waits")
-    func gone() throws {
+    @Test("A client that is gone ends its stream; one that does not read ends when too much waits") func gone() throws {
         let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         defer { server.stop() }
@@ -88,8 +86,7 @@ struct BodyStreamTests {
         #expect(open[0].endsIfLeft())
     }
 
-    @Test("Stopping the server ends the streams at once, also those without a word to send")
-    func stopped() throws {
+    @Test("Stopping the server ends the streams at once, also those without a word to send") func stopped() throws {
         let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         let sockets = (0..<5).map { _ in Socket(server, Self.request) }

@@ -54,17 +54,14 @@ struct LaterAnswerTests {
             return socket
         }
         let blocked = (0..<3).map { ask("/\($0)") }
-        for number in 0..<50 {
-            #expect(ask("/free-\(number)").read(until: "[/free-\(number)]").contains("200 OK"))
-        }
+        for number in 0..<50 { #expect(ask("/free-\(number)").read(until: "[/free-\(number)]").contains("200 OK")) }
         for number in (0..<3).reversed() {
             open.withLock { _ = $0.insert(number) }
             #expect(blocked[number].read(until: "[/\(number)]").contains("200 OK"))
         }
     }
 
-    @Test("One that is given before the handler returns goes out at once")
-    func early() throws {
+    @Test("One that is given before the handler returns goes out at once") func early() throws {
         let server = try Server(port: 0) { _ in
             let answer = LaterAnswer()
             answer.give(.text("[early]"))
@@ -75,8 +72,7 @@ struct LaterAnswerTests {
         #expect(socket.read(until: "[early]").contains("[early]"))
     }
 
-    @Test("A client that is gone, and a server that stops, leave nothing waiting")
-    func gone() throws {
+    @Test("A client that is gone, and a server that stops, leave nothing waiting") func gone() throws {
         let handed = Handed<LaterAnswer>()
         let server = try Self.server(handed)
         do {

@@ -55,8 +55,7 @@ import Testing
     @Test func headsOfAllLengthsAreTaken() throws {
         for count in [1, 40, 150] {
             let headers = (0..<count).map { "H\($0):  \($0)  \r\n" }.joined() + "Empty:\r\nCookie: a=b; c=d\r\n"
-            let answer = try ask(
-                "GET /a?x=%41&y&z=1 HTTP/1.1\r\nHost: h\r\n\(headers)Connection: close\r\n\r\n")
+            let answer = try ask("GET /a?x=%41&y&z=1 HTTP/1.1\r\nHost: h\r\n\(headers)Connection: close\r\n\r\n")
             #expect(answer.hasPrefix("HTTP/1.1 200"), "\(count): \(answer.prefix(300))")
         }
     }
@@ -141,8 +140,7 @@ import Testing
         #expect(mine.hasPrefix("HTTP/1.1 200"))
     }
 
-    @Test(arguments: [true, false])
-    func aBodyTooLongIsHeardOutAndRefused(_ chunked: Bool) throws {
+    @Test(arguments: [true, false]) func aBodyTooLongIsHeardOutAndRefused(_ chunked: Bool) throws {
         let body = String(repeating: "x", count: 5000)
         let head = chunked ? "Transfer-Encoding: chunked\r\n\r\n1388\r\n" : "Content-Length: 5000\r\n\r\n"
         let answer = try ask("POST / HTTP/1.1\r\nHost: h\r\n" + head + body + (chunked ? "\r\n0\r\n\r\n" : ""))
@@ -155,9 +153,7 @@ import Testing
         defer { server.stop(graceMs: 0) }
         let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\nConnection: close\r\n\r\n"
         let (body, half) = (String(repeating: "x", count: 1000), String(repeating: "x", count: 900))
-        func post() -> String {
-            return Socket(server, head + body).readAll()
-        }
+        func post() -> String { return Socket(server, head + body).readAll() }
         var (slow, answers): (Socket, [String]) = (Socket(port: server.port), [])
         // It has to arrive while nothing else is held: else it is the one that is refused, and another has to try.
         for attempt in 0..<20 where answers.last?.hasPrefix("HTTP/1.1 503") != true {

@@ -106,9 +106,8 @@ struct MachineBookTests {
         var log = [MachineEvent(rules(0), offset: 0, pushedMs: Self.startMs)]
         for number in 0..<200 {
             let machine = VehicleID("m-\(number)")!
-            var reading = MachineReading(
-                vehicle: machine, ts: Self.startMs + Int64(number), id: "r", model: "8R Tractor")
-            reading.values[.lastCellCallIn] = Self.startMs
+            let reading = MachineReading(
+                vehicle: machine, ts: Self.startMs + Int64(number), id: "r", [.lastCellCallIn: Self.startMs])
             log.append(MachineEvent(.reading(reading), offset: Int64(1 + number), pushedMs: Self.startMs))
         }
         _ = tables.take(log, into: &book)
@@ -149,15 +148,14 @@ struct MachineBookTests {
         _ seconds: Int64, _ values: [MachineParameter: Int64], id: String? = nil, isReporting: Bool = false
     ) -> MachineEvent.Fact {
         var reading = MachineReading(
-            vehicle: vehicles[0], ts: MachineBookTests.startMs + seconds * 1_000, id: id ?? "r-\(seconds)",
-            model: "8R Tractor")
-        (reading.values, reading.isReporting) = (values, isReporting)
+            vehicle: vehicles[0], ts: Self.startMs + seconds * 1_000, id: id ?? "r-\(seconds)", values)
+        reading.isReporting = isReporting
         return .reading(reading)
     }
 
-    private func tick(_ seconds: Int64) -> MachineEvent.Fact { .tick(MachineBookTests.startMs + seconds * 1_000) }
+    private func tick(_ seconds: Int64) -> MachineEvent.Fact { .tick(Self.startMs + seconds * 1_000) }
     private func rules(_ seconds: Int64, _ set: RuleSet = SeededMachine.rules) -> MachineEvent.Fact {
-        .rules(RuleTimeline.Entry(inForceMs: MachineBookTests.startMs + seconds * 1_000, rules: set))
+        .rules(RuleTimeline.Entry(inForceMs: Self.startMs + seconds * 1_000, rules: set))
     }
 
     /// A tick at which what is late is judged, and no deadline passes.
@@ -183,7 +181,7 @@ struct MachineBookTests {
     /// `opened 300 r0`: what was told, opening in seconds.
     private func story(_ tables: MachineTables) -> [String] {
         tables.transitions.map {
-            "\($0.kind) \(($0.alert.episode.openedMs - MachineBookTests.startMs) / 1_000) r\($0.alert.revision)"
+            "\($0.kind) \(($0.alert.episode.openedMs - Self.startMs) / 1_000) r\($0.alert.revision)"
         }
     }
 
@@ -233,7 +231,7 @@ struct MachineBookTests {
     func aClockThatIsSetBack(forgetting: Bool) {
         let batches: [[MachineEvent.Fact]] = [
             [rules(0), reading(0, [.gpsAvailable: 1], isReporting: true)], [tick(100_000)],
-            [.setBack(MachineBookTests.startMs + 200_000)], [tick(299)], [tick(301)],
+            [.setBack(Self.startMs + 200_000)], [tick(299)], [tick(301)],
         ]
         let (opened, gone) = (tables(Array(batches[..<2])), tables(Array(batches[..<4]), forgetting: forgetting))
         #expect(story(opened).contains("opened 300 r0") && !gone.alerts.isEmpty)
@@ -255,12 +253,12 @@ struct MachineBookTests {
         let explained = tables(
             told + [[reading(250, [.gpsAvailable: 1], isReporting: true)], [tick(311)]], forgetting: forgetting)
         #expect(story(explained) == ["opened 300 r0", "withdrawn 300 r1"])
-        #expect(explained.deadlines == [vehicles[0]: MachineBookTests.startMs + 550_000])
+        #expect(explained.deadlines == [vehicles[0]: Self.startMs + 550_000])
     }
 
     @Test("The silence of a machine that is not expected to report says nothing, its old call-in does")
     func uploadOnly() {
-        let callIn = MachineBookTests.startMs - 100_000
+        let callIn = Self.startMs - 100_000
         let found = tables([
             [rules(0), reading(0, [.gpsAvailable: 1, .lastCellCallIn: callIn])], [tick(764)], [tick(765)],
             [tick(90_000)],
@@ -270,18 +268,17 @@ struct MachineBookTests {
         #expect(found.episodes.values.map(\.openingValue) == [10])
     }
 
-    @Test("A deadline that new rules set into the past opens at the reading that they judge")
-    func stricterRules() {
+    @Test("A deadline that new rules set into the past opens at the reading that they judge") func stricterRules() {
         let found = tables([
             [rules(0), rules(400, SeededMachine.others[0])],
-            [reading(0, [.gpsAvailable: 1, .lastCellCallIn: MachineBookTests.startMs])],
+            [reading(0, [.gpsAvailable: 1, .lastCellCallIn: Self.startMs])],
             [reading(500, [.gpsAvailable: 1])], [tick(501)],
         ])
         #expect(story(found) == ["opened 500 r0"])
     }
 
     @Test("A call-in that was in time and is told later takes the alert back") func callInToldLater() {
-        func at(_ seconds: Int64) -> Int64 { MachineBookTests.startMs + seconds * 1_000 }
+        func at(_ seconds: Int64) -> Int64 { Self.startMs + seconds * 1_000 }
         let batches: [[MachineEvent.Fact]] = [
             [rules(0), reading(0, [.gpsAvailable: 1, .lastCellCallIn: at(0)])], [tick(1_000)],
         ]
@@ -310,7 +307,7 @@ struct MachineBookTests {
             [turn(1), reading(200, [.coolantTemperature: 70_000])],
         ])
         #expect(story(found) == ["opened 100 r0", "revised 50 r1", "resolved 50 r1"])
-        #expect(found.alerts.values.map(\.firstOpenedMs) == [MachineBookTests.startMs + 100_000])
+        #expect(found.alerts.values.map(\.firstOpenedMs) == [Self.startMs + 100_000])
         #expect(Set(found.transitions.map(\.alert.id)).count == 1)
     }
 
@@ -393,7 +390,7 @@ struct MachineBookTests {
         let found = tables(
             batches, forgetting: forgetting, pace: MachineBook.Pace(pages: [2, 4], rows: 8))
         #expect(found.alerts.values.filter { !$0.isWithdrawn }.map(\.episode.resolvedMs) == [nil])
-        #expect(found.episodes.values.map(\.openedMs) == [MachineBookTests.startMs])
+        #expect(found.episodes.values.map(\.openedMs) == [Self.startMs])
     }
 
     @Test("An alert that a piece has told is known to what comes in order", arguments: [false, true])
@@ -405,10 +402,9 @@ struct MachineBookTests {
         batches += (1...8).map { [turn($0)] } + [[coolant(45, 90), coolant(52, 70)], [turn(11)]]
         batches += [[coolant(40, 90), coolant(46, 70)], [turn(12)], [coolant(1_050, 84)]]
         batches += (13...22).map { [turn($0)] }
-        let found = tables(
-            batches, forgetting: forgetting, pace: MachineBook.Pace(pages: [2, 6], rows: 12))
+        let found = tables(batches, forgetting: forgetting, pace: MachineBook.Pace(pages: [2, 6], rows: 12))
         let spans = found.episodes.values.map { episode in
-            [episode.openedMs, episode.resolvedMs ?? 0].map { ($0 - MachineBookTests.startMs) / 1_000 }
+            [episode.openedMs, episode.resolvedMs ?? 0].map { ($0 - Self.startMs) / 1_000 }
         }
         #expect(spans.sorted { $0[0] < $1[0] } == [[40, 46], [50, 52]])
         #expect(Set(found.transitions.map(\.id)).count == found.transitions.count)
@@ -416,7 +412,7 @@ struct MachineBookTests {
 
     @Test("What the clock has opened stands while something late waits", arguments: [false, true])
     func openedByTheClock(forgetting: Bool) {
-        let first = reading(0, [.gpsAvailable: 1, .lastCellCallIn: MachineBookTests.startMs])
+        let first = reading(0, [.gpsAvailable: 1, .lastCellCallIn: Self.startMs])
         let found = tables(
             [
                 [rules(0), first], [tick(1_000)], [reading(-10, [.gpsAvailable: 1]), reading(100, [.gpsAvailable: 1])],
@@ -432,9 +428,9 @@ struct MachineBookTests {
         batches += (41...80).map { [turn($0)] }
         let found = tables(batches, pace: pace)
         #expect(found.rejudging.isEmpty)
-        #expect(found.episodes.values.map(\.openedMs) == [MachineBookTests.startMs])
+        #expect(found.episodes.values.map(\.openedMs) == [Self.startMs])
         let middle = tables(Array(batches[..<20]), pace: pace)
-        #expect((middle.rejudging.values.first?.span.fromMs ?? 0) > MachineBookTests.startMs + 10_000_000)
+        #expect((middle.rejudging.values.first?.span.fromMs ?? 0) > Self.startMs + 10_000_000)
     }
 
     @Test("An alert from before the readings that are kept is taken over by what goes on") func keptAlert() {
@@ -458,9 +454,7 @@ struct MachineBookTests {
         let count: Int64 = 12_000
         var tables = MachineTables()
         var book = tables.book()
-        let hot = (0..<count).reversed().map {
-            reading($0 * 60, [.gpsAvailable: 1, .coolantTemperature: 90_000])
-        }
+        let hot = (0..<count).reversed().map { reading($0 * 60, [.gpsAvailable: 1, .coolantTemperature: 90_000]) }
         let facts = [rules(0)] + hot + (1...10).map { turn($0) }
         let log = facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }
         var judged: [Int] = []
@@ -478,30 +472,20 @@ struct MachineBookTests {
         let others = (0..<300).map { VehicleID("n-\($0)")! }
         var tables = MachineTables()
         var book = tables.book(pace: MachineBook.Pace(pages: [4, 64], rows: 256))
-        func hot(_ vehicle: VehicleID, _ seconds: Int64) -> MachineEvent.Fact {
-            var reading = MachineReading(
-                vehicle: vehicle, ts: MachineBookTests.startMs + seconds * 1_000, id: "r-\(seconds)",
-                model: "8R Tractor"
-            )
-            reading.values = [.coolantTemperature: 90_000]
-            return .reading(reading)
-        }
         var facts = [rules(0)] + (1..<2_000).map { reading($0 * 60, [.coolantTemperature: 90_000]) }
         facts += others.map { hot($0, 120) }
         facts.append(reading(0, [.coolantTemperature: 90_000]))
         facts += others.map { hot($0, 60) } + (1...8).map { turn($0) }
-        _ = tables.take(
-            facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }, into: &book)
+        _ = tables.take(facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }, into: &book)
         #expect(Array(tables.rejudging.keys) == [vehicles[0]])
         let told = tables.transitions.filter { $0.kind == .revised }
         #expect(Set(told.map(\.alert.episode.vehicle)) == Set(others))
     }
 
     private func hot(_ vehicle: VehicleID, _ second: Int64) -> MachineEvent.Fact {
-        var reading = MachineReading(
-            vehicle: vehicle, ts: Self.startMs + second * 1_000, id: "r-\(second)", model: "8R Tractor")
-        reading.values = [.coolantTemperature: 90_000]
-        return .reading(reading)
+        .reading(
+            MachineReading(
+                vehicle: vehicle, ts: Self.startMs + second * 1_000, id: "r-\(second)", [.coolantTemperature: 90_000]))
     }
 
     @Test(
@@ -573,9 +557,7 @@ struct MachineBookTests {
 
     @Test(
         "Of two readings of one time the larger id counts, of one id the one that sorts last",
-        arguments: [
-            ("a", "b", 2), ("b", "a", 1), ("9", "10", 1), ("a", "a", 2),
-        ] as [(String, String, Int64)])
+        arguments: [("a", "b", 2), ("b", "a", 1), ("9", "10", 1), ("a", "a", 2)] as [(String, String, Int64)])
     func sameTime(first: String, second: String, value: Int64) {
         guard case .reading(let a) = reading(0, [.fuelLevel: 1], id: first),
             case .reading(let b) = reading(0, [.fuelLevel: 2], id: second)

@@ -9,14 +9,11 @@ import Testing
 
     @Test(
         arguments: [
-            ("never heard of", nil, false, nil, .silent),
-            ("drives", minute, true, 1, .moving),
-            ("stands with the engine on", minute, true, 0, .idling),
-            ("tells no speed", minute, true, nil, .idling),
+            ("never heard of", nil, false, nil, .silent), ("drives", minute, true, 1, .moving),
+            ("stands with the engine on", minute, true, 0, .idling), ("tells no speed", minute, true, nil, .idling),
             ("trip is over", minute, false, 50_000, .parked),
             ("trip is over, which no tick has said yet", 5 * minute + 1, true, 50_000, .parked),
-            ("just within the gap", 5 * minute, true, 50_000, .moving),
-            ("a day ago", 24 * hour, false, 0, .parked),
+            ("just within the gap", 5 * minute, true, 50_000, .moving), ("a day ago", 24 * hour, false, 0, .parked),
             ("longer ago", 24 * hour + 1, true, 50_000, .silent),
         ] as [(String, Int64?, Bool, Int32?, VehicleState)])
     func car(_ name: String, agoMs: Int64?, isOpen: Bool, speed: Int32?, wanted: VehicleState) {
@@ -51,8 +48,7 @@ import Testing
             places.append((Self.now - agoMs - moved.ms, before))
         }
         let state = VehicleState.ofMachine(
-            lastMs: Self.now - agoMs, isRunning: isRunning, isAway: isAway, places: places,
-            nowMs: Self.now)
+            lastMs: Self.now - agoMs, isRunning: isRunning, isAway: isAway, places: places, nowMs: Self.now)
         #expect(state == wanted, "\(name)")
     }
 }

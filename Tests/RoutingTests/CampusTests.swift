@@ -109,8 +109,7 @@ struct CampusTests {
         #expect(campus.ride("c")?.vehicle == "v0" && campus.fault == nil)
     }
 
-    @Test("A ride ends, or another vehicle takes it, wherever the rider is")
-    func aRideIsEndedOrHandedOver() {
+    @Test("A ride ends, or another vehicle takes it, wherever the rider is") func aRideIsEndedOrHandedOver() {
         var campus = campus(vehicles: 2)
         _ = campus.take(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
         _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
@@ -137,12 +136,11 @@ struct CampusTests {
             (.requested(request("a", from: 0, to: 1)), .repeated),
             (.requested(request("x", from: 0, to: 1, passengers: 0)), .invalid),
             (.requested(request("x", from: .nan, to: 1)), .invalid),
-            (.requested(request("", from: 0, to: 1)), .invalid),
-            (.cancelled(request: "x"), .unknownRequest), (.cancelled(request: "on"), .onBoard),
-            (.overridden(request: "on"), .onBoard), (.pickedUp(request: "on"), .onBoard),
-            (.droppedOff(request: "a"), .notOnBoard), (.droppedOff(request: "x"), .unknownRequest),
-            (.fellSilent(vehicle: "x"), .unknownVehicle), (.ended(request: "x"), .unknownRequest),
-            (.handedOver(request: "x"), .unknownRequest),
+            (.requested(request("", from: 0, to: 1)), .invalid), (.cancelled(request: "x"), .unknownRequest),
+            (.cancelled(request: "on"), .onBoard), (.overridden(request: "on"), .onBoard),
+            (.pickedUp(request: "on"), .onBoard), (.droppedOff(request: "a"), .notOnBoard),
+            (.droppedOff(request: "x"), .unknownRequest), (.fellSilent(vehicle: "x"), .unknownVehicle),
+            (.ended(request: "x"), .unknownRequest), (.handedOver(request: "x"), .unknownRequest),
             (.left(vehicle: "x"), .unknownVehicle), (.brokeDown(vehicle: "x"), .unknownVehicle),
             (.moved(vehicle: "v0", place: CampusPoint(xM: .infinity, yM: 0)), .invalid),
             (.entered(vehicle: "v0", capacity: 1, place: CampusPoint(xM: 0, yM: 0)), .capacityBelowLoad),

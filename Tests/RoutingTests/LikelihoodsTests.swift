@@ -19,8 +19,7 @@ struct LikelihoodsTests {
         var atMs: Int64 = 1_790_000_000_000 + chance.below(1_000_000_000)
         return (0..<count).map { _ in
             atMs += chance.once(in: 4) ? 0 : chance.below(5 * 86_400_000)
-            let place = CampusPoint(
-                xM: Double(chance.below(2_400)) - 1_200, yM: Double(chance.below(1_600)) - 800)
+            let place = CampusPoint(xM: Double(chance.below(2_400)) - 1_200, yM: Double(chance.below(1_600)) - 800)
             return Trial(place: place, isWait: chance.once(in: 2), isWrong: chance.once(in: 5), atMs: atMs)
         }
     }
@@ -57,8 +56,7 @@ struct LikelihoodsTests {
         return (nearWrong + 10 * allWrong / (all + 20)) / (near + 10)
     }
 
-    @Test(arguments: 0..<UInt64(20))
-    func areWhatASumOverAllTrialsSays(_ seed: UInt64) {
+    @Test(arguments: 0..<UInt64(20)) func areWhatASumOverAllTrialsSays(_ seed: UInt64) {
         let trials = Self.day(seed, 300)
         let likelihoods = Self.learned(trials)
         var chance = SeededChance(seed: seed &+ 1_000)
@@ -89,8 +87,7 @@ struct LikelihoodsTests {
         #expect(split == Self.learned(trials), "seed \(seed)")
     }
 
-    @Test("After years the landmark has moved, and nothing is lost by it")
-    func yearsLater() {
+    @Test("After years the landmark has moved, and nothing is lost by it") func yearsLater() {
         let place = CampusPoint(xM: 10, yM: 10)
         var likelihoods = Likelihoods(halfLifeMs: 86_400_000)
         let first: Int64 = 1_790_000_000_000
@@ -103,8 +100,7 @@ struct LikelihoodsTests {
         #expect(likelihoods.total(later + 86_400_000) == .init(waits: 3.5, cancelled: 1, offers: 0, refused: 0))
     }
 
-    @Test("Another half-life keeps what a trial is worth now")
-    func anotherHalfLife() {
+    @Test("Another half-life keeps what a trial is worth now") func anotherHalfLife() {
         let place = CampusPoint(xM: 10, yM: 10)
         var likelihoods = Likelihoods(halfLifeMs: 1_000)
         likelihoods.waited(at: place, cancelled: true, atMs: 500_000)
@@ -113,8 +109,7 @@ struct LikelihoodsTests {
         #expect((likelihoods.total(506_000).waits - 0.125).magnitude < 1e-12)
     }
 
-    @Test("A campus of any size takes no more memory than a bounded one")
-    func bounded() throws {
+    @Test("A campus of any size takes no more memory than a bounded one") func bounded() throws {
         var likelihoods = Likelihoods(halfLifeMs: Self.halfLifeMs)
         for n in 0..<Likelihoods.cellsMax + 500 {
             let place = CampusPoint(xM: Double(n % 100) * 250, yM: Double(n / 100) * 250)
@@ -127,8 +122,7 @@ struct LikelihoodsTests {
         #expect(try Likelihoods(packed: likelihoods.packed()) == likelihoods)
     }
 
-    @Test("Nothing learned is no likelihood; one wrong trial in a rare place says little")
-    func little() {
+    @Test("Nothing learned is no likelihood; one wrong trial in a rare place says little") func little() {
         var likelihoods = Likelihoods(halfLifeMs: Self.halfLifeMs)
         let (rare, common) = (CampusPoint(xM: 0, yM: 0), CampusPoint(xM: 2_000, yM: 2_000))
         #expect(likelihoods.cancel(at: rare, nowMs: 0) == 0)

@@ -21,8 +21,7 @@ struct MeasuredTimesTests {
 
     private static let request = RideRequest(id: "r", passengers: 1, pickup: pickup, dropoff: dropoff)
 
-    @Test("Measured ways decide where they are known: a railway lies between")
-    func decides() {
+    @Test("Measured ways decide where they are known: a railway lies between") func decides() {
         var campus = Self.campus()
         let plain = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
         #expect(plain.outcome == .assigned(vehicle: "a"))
@@ -49,8 +48,7 @@ struct MeasuredTimesTests {
         }
     }
 
-    @Test("What nobody needs is forgotten after a while, and what is outstanding is kept")
-    func forgets() {
+    @Test("What nobody needs is forgotten after a while, and what is outstanding is kept") func forgets() {
         var campus = Self.campus()
         _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
         _ = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
@@ -65,12 +63,10 @@ struct MeasuredTimesTests {
         #expect(campus.vehicles.map(\.place.site) == [0, 1])
     }
 
-    @Test("Another source replaces what the one before said")
-    func anotherSource() {
+    @Test("Another source replaces what the one before said") func anotherSource() {
         var campus = Self.campus()
         _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
-        let other = MeasuredTable(
-            by: "other", from: [Self.a], to: [Self.pickup], seconds: [77])!
+        let other = MeasuredTable(by: "other", from: [Self.a], to: [Self.pickup], seconds: [77])!
         _ = campus.take(.timesMeasured(other), atMs: 950, seed: 0)
         #expect(campus.measuredPlaceCount == 2 && campus.measuredBy == "other")
         #expect(campus.travel.measuredS.filter { !$0.isNaN } == [77])

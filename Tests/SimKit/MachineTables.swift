@@ -32,8 +32,7 @@ public struct MachineTables: Equatable, Sendable {
 
     /// What people are told now, ids left out.
     public var episodes: [String: Episode] {
-        Dictionary(
-            uniqueKeysWithValues: alerts.values.filter { !$0.isWithdrawn }.map { ($0.episode.id, $0.episode) })
+        Dictionary(uniqueKeysWithValues: alerts.values.filter { !$0.isWithdrawn }.map { ($0.episode.id, $0.episode) })
     }
 
     /// Precondition, as the store's upsert has it: no key stands twice in a change.
@@ -161,8 +160,7 @@ public struct MachineTables: Equatable, Sendable {
             episodes += fold.overdue(at: clockMs, rules: rules, vehicle: vehicle)
             episodes += fold.served(services, rules: rules)
             for episode in episodes {
-                tables.alerts[episode.id] = ToldAlert(
-                    id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
+                tables.alerts[episode.id] = ToldAlert(id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
             }
             tables.deadlines[vehicle] = fold.nextDeadlineMs(after: clockMs, rules: rules, vehicle: vehicle)
         }
@@ -225,8 +223,7 @@ public enum SeededMachine {
         var sets = (0..<chance.below(4)).map { _ in ([rules] + others)[Int(chance.below(4))] }
         if !chance.once(in: 8) { sets.append(rules) }
         for set in sets {
-            let entry = RuleTimeline.Entry(
-                inForceMs: chance.once(in: 3) ? chance.pick(times) : time(), rules: set)
+            let entry = RuleTimeline.Entry(inForceMs: chance.once(in: 3) ? chance.pick(times) : time(), rules: set)
             for _ in 0...chance.below(2) {
                 let at = chance.once(in: 3) ? 0 : chance.index(facts.count)
                 facts.insert(.rules(entry), at: at)
@@ -235,13 +232,9 @@ public enum SeededMachine {
         let vehicles = Set(arrivals.map(\.vehicle)).sorted()
         for number in 0..<chance.below(8) {
             let action = Action(
-                id: "s-\(number)", vehicle: chance.pick(vehicles),
-                ts: chance.once(in: 3) ? chance.pick(times) : time(), by: "somebody",
-                note: nil,
-                kind: .service(atHours: 1_000_000 + chance.below(80) * 1_000))
-            for _ in 0...chance.below(2) {
-                facts.insert(.action(action), at: chance.index(facts.count + 1))
-            }
+                id: "s-\(number)", vehicle: chance.pick(vehicles), ts: chance.once(in: 3) ? chance.pick(times) : time(),
+                by: "somebody", note: nil, kind: .service(atHours: 1_000_000 + chance.below(80) * 1_000))
+            for _ in 0...chance.below(2) { facts.insert(.action(action), at: chance.index(facts.count + 1)) }
         }
         let ticks = (0..<chance.below(30)).map { _ in time() }.sorted()
         let places = ticks.map { _ in chance.index(facts.count + 1) }.sorted()

@@ -12,17 +12,16 @@ struct SurveyFileTests {
         try SurveyFiles.darwinCore(
             events: rows("eventID,eventDate,eventTime,decimalLatitude,decimalLongitude,locality,license\n" + events),
             occurrences: rows("eventID,individualCount,scientificName,occurrenceID\n" + occurrences), way: [],
-            SurveyFileTests.choices)
+            Self.choices)
     }
 
     @Test func eventsAndOccurrencesMakeSurveys() throws {
         let surveys = try darwinCore(
             "e1,2020-05-01,10:00/10:30,-3.378178,39.988888,Watamu,CC0\ne2,2020-05-01,13:00/13:30,,,,\n",
             "e1,2,\"Colotis, ione\",o1\ne1,0,B,\n")
-        var first =
-            Survey(
-                survey: "e1", site: "s", startMs: UTC.parse("2020-05-01T07:00:00Z")!,
-                stopMs: UTC.parse("2020-05-01T07:30:00Z")!, offsetMin: 180)
+        var first = Survey(
+            survey: "e1", site: "s", startMs: UTC.parse("2020-05-01T07:00:00Z")!,
+            stopMs: UTC.parse("2020-05-01T07:30:00Z")!, offsetMin: 180)
         let second = Survey(
             survey: "e2", site: "s", startMs: UTC.parse("2020-05-01T10:00:00Z")!,
             stopMs: UTC.parse("2020-05-01T10:30:00Z")!, offsetMin: 180)
@@ -76,22 +75,20 @@ struct SurveyFileTests {
     @Test func visitsAndCountsMakeSurveys() throws {
         let surveys = try SurveyFiles.visits(
             rows("SITE_ID,DATE\n1,2000-04-07\n2,2000-04-07\n"),
-            counts: rows("SITE_ID,DATE,SPECIES,DAY,MONTH,YEAR,COUNT\n2,2000-04-07,4,7,4,2000,3\n"),
-            SurveyFileTests.choices)
+            counts: rows("SITE_ID,DATE,SPECIES,DAY,MONTH,YEAR,COUNT\n2,2000-04-07,4,7,4,2000,3\n"), Self.choices)
         #expect(surveys.map(\.site) == ["s-1", "s-2"])
         #expect(surveys.map(\.startMs) == [955_054_800_000, 955_054_800_000])
         #expect(surveys.map(\.sightings) == [[], [Sighting(species: "4", count: 3)]])
         #expect(throws: NamedRows.Fault("counts, line 2: there is no such visit")) {
             try SurveyFiles.visits(
                 rows("SITE_ID,DATE\n1,2000-04-07\n"), counts: rows("SITE_ID,DATE,SPECIES,COUNT\n2,2000-04-07,4,3\n"),
-                SurveyFileTests.choices)
+                Self.choices)
         }
     }
 
     @Test func aWayIsTheFirstLine() throws {
         let way = try SurveyFiles.way(
-            Array(
-                #"{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,2]}},"#.utf8)
+            Array(#"{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,2]}},"#.utf8)
                 + Array(#"{"geometry":{"type":"LineString","coordinates":[[39.5,-3.25,7],[40,-3]]}}]}"#.utf8))
         #expect(
             way == [
@@ -106,8 +103,7 @@ struct SurveyFileTests {
 
     @Test func aTaxonomyHasItsNames() throws {
         let file = try TaxonomyFile(
-            Array(
-                "taxon,name,rank,parent,sensitive,synonyms,common_names\n".utf8)
+            Array("taxon,name,rank,parent,sensitive,synonyms,common_names\n".utf8)
                 + Array(
                     "g,Colotis,genus,,no,,\n1,Colotis  ione,species,g,yes,Teracolus ione|colotis IONE,Bushveld purple tip\n"
                         .utf8))

@@ -60,9 +60,8 @@ import Tours
 
     @Test func whereItWasTakenIsBlankedAndNothingMoves() throws {
         let cases = [
-            Self.mp4(Self.box("udta", Self.box("loci", Self.place))),
-            Self.mp4(Self.box("meta", Self.place)), Self.mp4(Self.box("uuid", Self.place)),
-            Self.mp4(tail: Self.box("free", Self.place)),
+            Self.mp4(Self.box("udta", Self.box("loci", Self.place))), Self.mp4(Self.box("meta", Self.place)),
+            Self.mp4(Self.box("uuid", Self.place)), Self.mp4(tail: Self.box("free", Self.place)),
             Self.mp4(
                 Self.box("trak", Self.handler("soun"), Self.box("udta", Self.place)), tail: Self.box("uuid", Self.place)
             ),
@@ -168,6 +167,4 @@ import Tours
     }
 }
 
-extension TourMedium {
-    fileprivate var isVideo: Bool { mediaType.hasPrefix("video/") }
-}
+extension TourMedium { fileprivate var isVideo: Bool { mediaType.hasPrefix("video/") } }

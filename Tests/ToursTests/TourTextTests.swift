@@ -35,8 +35,7 @@ import Tours
             "a whole country", "{\"area\":\"a\",\"corners\":{\"south_west\":[40,2],\"north_east\":[45,3]}}",
             "corners: a frame is at most"),
         Row("off the globe", waypoint("\"id\":\"w\",\"latitude\":91,\"longitude\":0"), "waypoints[0]: `latitude`"),
-        Row(
-            "degrees as text", waypoint("\"id\":\"w\",\"latitude\":\"1\",\"longitude\":0"), "waypoints[0]: `latitude`"),
+        Row("degrees as text", waypoint("\"id\":\"w\",\"latitude\":\"1\",\"longitude\":0"), "waypoints[0]: `latitude`"),
         Row("an id that is a path", waypoint("\"id\":\"../x\",\"latitude\":1,\"longitude\":0"), "waypoints[0].id"),
         Row(
             "a medium that is a path",
@@ -44,8 +43,7 @@ import Tours
         Row(
             "a medium in capitals",
             waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"\(pictureName.uppercased())\"]"),
-            "waypoints[0].media"),
-        Row("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
+            "waypoints[0].media"), Row("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
         Row("too fine a map", "{\"area\":\"a\",\"map_zoom\":18}", "map_zoom"),
         Row("a line of one number", "{\"area\":\"a\",\"track\":[[1]]}", "track[0]"),
         Row(

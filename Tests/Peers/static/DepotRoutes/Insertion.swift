@@ -45,8 +45,7 @@ package struct Insertion {
 
             let direct = max(left + between, dropoffEarliest)
             let cost = fromPickup[a] + between + fromDropoff[b] - legHere
-            if cost < best.cost, direct <= dropoffLatest,
-                direct + dropoffService + fromDropoff[b] <= latest[i + 1],
+            if cost < best.cost, direct <= dropoffLatest, direct + dropoffService + fromDropoff[b] <= latest[i + 1],
                 !network.isRideLimited
                     || rides.allow(r, after: i, i, node: node, departure: departure, leg: leg, last: last)
             {
@@ -104,7 +103,5 @@ package struct Blinks {
         return true
     }
 
-    private mutating func gap() -> Int {
-        mean.isFinite ? 1 + chance.below(Int(2 * mean)) : Int.max
-    }
+    private mutating func gap() -> Int { mean.isFinite ? 1 + chance.below(Int(2 * mean)) : Int.max }
 }

@@ -20,9 +20,7 @@ package struct RideTimes {
     /// route as it is, `last` its final depot.
     func allow(
         _ r: Int, after i: Int, _ j: Int, node: Flat<Int32>, departure: Flat<Double>, leg: Flat<Double>, last: Int
-    )
-        -> Bool
-    {
+    ) -> Bool {
         var count = 0
         for place in 0...last {
             let each = node.int(place)
