@@ -233,7 +233,7 @@ let package = Package(
         tests("DeliveryTests", ["Kafka", "Sockets", "Clients", "Storage", "Delivery", "SimKit"]),
         tests("TilesTests", ["Tiles"]),
         tests("ReportsTests", ["Postgres", "Fleet", "Alerts", "Presentation", "Reports"]),
-        tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators"]),
+        tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators", "SimKit"]),
         tests("LocalServersTests", ["LocalServers"]),
         tests("DepotRoutesTests", ["SimKit", "DepotRoutes"]),
     ],

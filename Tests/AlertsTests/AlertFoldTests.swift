@@ -50,7 +50,8 @@ struct AlertFoldTests {
         Case("below: just short of clear stays open", fuel, [(0, 40_000), (1, 53_999)], [Seen(0, nil, 40_000)]),
         Case(
             "no clear: the limit itself resolves", rule(.fuelLevel, .below, 50), [(0, 49_000), (1, 50_000)],
-            [Seen(0, 1, 49_000)]), Case("hold: exactly as long opens nothing", held, [(0, 90_000), (300, 90_000)], []),
+            [Seen(0, 1, 49_000)]),
+        Case("hold: exactly as long opens nothing", held, [(0, 90_000), (300, 90_000)], []),
         Case("hold: longer opens where it is seen", held, [(0, 90_000), (301, 90_000)], [Seen(301, nil, 90_000)]),
         Case("hold: one reading, however late it comes, opens nothing", held, [(7_200, 99_000)], []),
         Case(
@@ -62,7 +63,8 @@ struct AlertFoldTests {
         Case("hold: missing neither ends nor goes on", held, [(0, 90_000), (500, nil)], []),
         Case(
             "hold: missing between does not begin anew", held, [(0, 90_000), (200, nil), (301, 90_000)],
-            [Seen(301, nil, 90_000)]), Case("absent: exactly as long opens nothing", gps, [(0, 1), (300, nil)], []),
+            [Seen(301, nil, 90_000)]),
+        Case("absent: exactly as long opens nothing", gps, [(0, 1), (300, nil)], []),
         Case("absent: opens at its deadline, not at the reading", gps, [(0, 1), (900, nil)], [Seen(300, nil, nil)]),
         Case(
             "absent: counts from the last reading that had it", gps, [(0, 1), (100, 1), (401, nil)],
@@ -82,7 +84,8 @@ struct AlertFoldTests {
         Case("service: nothing without hours", rule(.engineHours, .above, 50, every: 50), [(0, nil)], []),
         Case(
             "hours as the old app: the value itself", rule(.engineHours, .above, 50), [(0, 50_000), (1, 50_001)],
-            [Seen(1, nil, 50_001)]), Case("shown only", rule(.fuelLevel, .shown), [(0, 0), (1, 2_000_000)], []),
+            [Seen(1, nil, 50_001)]),
+        Case("shown only", rule(.fuelLevel, .shown), [(0, 0), (1, 2_000_000)], []),
         Case(
             "shown, but its absence is judged", rule(.fuelLevel, .shown, absent: 60), [(0, 1), (61, nil), (70, 5)],
             [Seen(60, 70, nil)]),

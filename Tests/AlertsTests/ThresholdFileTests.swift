@@ -232,11 +232,13 @@ struct ThresholdFileTests {
             "good side"),
         Bad(
             file(parameter(more: "<advice>\(String(repeating: "a", count: 1_001))</advice>\n")), 9, "advice",
-            "1000 bytes"), Bad(file(parameter(["unit": String(repeating: "u", count: 5_000)])), 5, "unit", "bytes"),
+            "1000 bytes"),
+        Bad(file(parameter(["unit": String(repeating: "u", count: 5_000)])), 5, "unit", "bytes"),
         Bad(file(parameter(), parameter()), 10, "parameter", "\"Fuel Level\"", "second time", "line 2"),
         Bad(
             file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 10, "parameter",
-            "second time"), Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
+            "second time"),
+        Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
         Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"), Bad("<root/>", 1, "root", "<parameter>"),
         Bad("<thresholds>\(parameter())</thresholds>", 1, "thresholds", "root"),
     ]
@@ -301,7 +303,8 @@ struct ThresholdFileTests {
         Unread("document type", "<!DOCTYPE root><root/>", 1, "document type"),
         Unread(
             "outside entity", "<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><root>&x;</root>", 1,
-            "document type"), Unread("unknown entity", "<root>&nope;</root>", 1, "XML"),
+            "document type"),
+        Unread("unknown entity", "<root>&nope;</root>", 1, "XML"),
         Unread("NUL", Array("<root>\n".utf8) + [0] + Array("</root>".utf8), 1, "NUL"),
         Unread("UTF-16", [0xFF, 0xFE] + "<root/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, 1, "UTF-8"),
         Unread(

@@ -57,7 +57,8 @@ struct ReplyForm: Sendable, CustomTestStringConvertible {
         ReplyForm("twice from one unit", "010D", "7E8 03 41 0D 32/7E8 03 41 0D 32//", ["7E8:410d32"]),
         ReplyForm(
             "numbered lines", "0902", "014/0: 49 02 01 57 30 4C/1: 30 30 30 30 34 33 4D/2: 42 35 34 31 33 32 36//",
-            [vin]), ReplyForm("numbered lines, glued", "0902", "0140:\(pieces[0])1:\(pieces[1])2:\(pieces[2])", [vin]),
+            [vin]),
+        ReplyForm("numbered lines, glued", "0902", "0140:\(pieces[0])1:\(pieces[1])2:\(pieces[2])", [vin]),
         ReplyForm(
             "numbered lines after searching", "0902",
             "SEARCHING...0140:\(pieces[0])1:\(pieces[1])2:\(pieces[2])", [vin]),

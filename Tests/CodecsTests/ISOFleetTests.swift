@@ -63,7 +63,8 @@ import Testing
             Row(
                 "no zone is UTC",
                 "<CumulativeOperatingHours datetime=\"2026-09-14T12:00:00\"><Hour>1</Hour></CumulativeOperatingHours>",
-                [.engineHours: 1_000]), Row("fuel in litres", fuel("62.4", "500", "litre"), [.fuelLevel: 82_422]),
+                [.engineHours: 1_000]),
+            Row("fuel in litres", fuel("62.4", "500", "litre"), [.fuelLevel: 82_422]),
             Row("fuel in US gallons", fuel("50", "190", "gallon"), [.fuelLevel: 95_000]),
             Row("fuel without a unit is in litres", fuel("100", "3.785411784", nil), [.fuelLevel: 1_000]),
         ] as [Row<String, [MachineParameter: Int64]>])

@@ -44,7 +44,8 @@ struct RosterFileTests {
             Case("text after a quotation", head + "g-1,rider,\"Ada\"x,a@b.example\n", "line 2: a quotation mark"),
             Case(
                 "Latin-1", Array((head + "g-1,rider,J").utf8) + [0xF6] + Array("rg,a@b.example\n".utf8),
-                ["line 2: `name` is not UTF-8"]), Case("UTF-16", [0xFF, 0xFE, 0x69, 0x00], ["is UTF-16"]),
+                ["line 2: `name` is not UTF-8"]),
+            Case("UTF-16", [0xFF, 0xFE, 0x69, 0x00], ["is UTF-16"]),
             Case("a spreadsheet", [0x50, 0x4B, 0x03, 0x04, 0x00], ["is a spreadsheet"]),
             Case("a NUL", head + "g-1,rider,A\u{0}da,a@b.example\n", "line 2: `name` holds characters"),
             Case(

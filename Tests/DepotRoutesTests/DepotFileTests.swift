@@ -69,7 +69,8 @@ struct DepotFileTests {
             Row("over capacity", parcels.replacing("10", with: "21"), "p:3: the demand is 21.0"),
             Row(
                 "drop-off first", parcels.replacing("50 10", with: "50 -10").replacing("50 -10 30", with: "50 10 30"),
-                "p:3"), Row("odd nodes", rides.replacing("2 2 480", with: "2 3 480"), "p:1: 3 nodes cannot be pairs"),
+                "p:3"),
+            Row("odd nodes", rides.replacing("2 2 480", with: "2 3 480"), "p:1: 3 nodes cannot be pairs"),
             Row("nodes missing", rides.replacing("2 2 480", with: "2 4 480"), "p:1: promises 4 nodes"),
             Row("no time to ride", rides.replacing("3 30", with: "3 0"), "p:1: the longest ride is 0.0"),
             Row("rider stays", rides.replacing("3 -1", with: "3 -2"), "p:4: drops off user 1, so its load must be -1"),

@@ -1,7 +1,7 @@
 import Codecs
 import Emulators
-import Foundation
 import Settings
+import SimKit
 import Testing
 
 struct EmulatedAdapterTests {
@@ -15,13 +15,11 @@ struct EmulatedAdapterTests {
 
     @Test(
         "The scenarios of cars that ship load",
-        arguments: try! FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") })
+        arguments: try! Repository.names("Deploy/scenarios/cars", ending: ".yaml"))
     func shipped(_ name: String) throws {
-        let yaml = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Self.folder + "/" + name)))
+        let yaml = try Repository.bytes("Deploy/scenarios/cars/\(name)")
         #expect(try !AdapterScenario(yaml: yaml, name: name).groups.isEmpty)
     }
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Deploy/scenarios/cars").standardized.path
 
     @Test func itSaysTheSameAtTheSameTimeAndDrivesLikeACar() throws {
         let (one, same, other) = (try adapter("weight: 1"), try adapter("weight: 1"), try adapter("weight: 1", seed: 2))

@@ -30,7 +30,8 @@ struct FuzzTests {
         Target(name: "json", tokens: jsonTokens, takes: { bytes in works { _ = try JSONTree(bytes) } }),
         Target(name: "xml", tokens: xmlTokens + ["<value>", "<struct>", "<member>", "<array><data>"]) { bytes in
             works { _ = try XMLRPC.call(bytes) }
-        }, Target(name: "iso", tokens: xmlTokens + ["<Equipment>", "missing", "<Latitude>"], share: 4, takes: fleets),
+        },
+        Target(name: "iso", tokens: xmlTokens + ["<Equipment>", "missing", "<Latitude>"], share: 4, takes: fleets),
         Target(name: "threshold", tokens: xmlTokens + ["<parameter>", "<for>", "-1", "1e9"], share: 4) { bytes in
             works { _ = try ThresholdFile.parse(fileName: "8R Tractor-thresholds.xml", bytes: bytes) }
         },
@@ -45,7 +46,8 @@ struct FuzzTests {
             takes: times), Target(name: "image", share: 1, takes: photos), Target(name: "film", takes: media),
         Target(name: "logger", tokens: [",", ";", "\"", "NaN", "1e400", "\r\n", "-"]) { bytes in
             works { _ = try LoggerFile(fileName: "2026-01-01.csv").read(bytes) }
-        }, Target(name: "gzip", takes: unpacked), Target(name: "archive", takes: archives),
+        },
+        Target(name: "gzip", takes: unpacked), Target(name: "archive", takes: archives),
         Target(name: "debug-log", tokens: ["\u{1B}[2J", "2026-11-21T08:00:00Z ", "ERROR"], takes: logs),
         Target(name: "trouble-codes", tokens: [",", "\"", "P0000", "\n"]) { bytes in
             works { _ = try TroubleCodeFile(bytes) }

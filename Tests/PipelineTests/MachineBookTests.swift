@@ -44,21 +44,6 @@ struct MachineBookTests {
         return MachineBook.Pace(pages: [first, last], rows: last + Int(chance.below(60)))
     }
 
-    private func arrivals(_ all: [MachineReading], seed: UInt64, _ chance: inout SeededChance) -> [MachineReading] {
-        var arrivals = all.sorted { $0.ts < $1.ts }
-        switch seed % 4 {
-        case 0: break
-        case 1: arrivals.shuffle(using: &chance)
-        case 2:  // A backlog in the middle comes last.
-            let from = Int(chance.below(Int64(arrivals.count)))
-            let late = arrivals[from...].prefix(arrivals.count / 3)
-            arrivals.removeSubrange(from..<from + late.count)
-            arrivals += late
-        default: arrivals += all.filter { _ in chance.once(in: 2) }
-        }
-        return arrivals
-    }
-
     @Test("Any order, split and kill gives the rows of the whole set at once", arguments: 0..<160 as Range<UInt64>)
     func anyOrder(seed: UInt64) {
         var chance = SeededChance(seed: seed &* 7919 + 1)
@@ -66,7 +51,7 @@ struct MachineBookTests {
             SeededMachine.readings(
                 seed: seed &* 2 + UInt64(index), count: Int(20 + chance.below(120)), vehicle: vehicle)
         }
-        var log = SeededMachine.log(arrivals(all, seed: seed, &chance), &chance)
+        var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
         let pace = seed % 2 == 0 ? MachineBook.Pace.product : pace(&chance)
         log += SeededMachine.closing(log, count: 10 + 4 * all.count)
         let tables = run(log, &chance, pace: pace)
@@ -123,7 +108,7 @@ struct MachineBookTests {
         for seed in 0..<40 as Range<UInt64> {
             var chance = SeededChance(seed: seed &* 7919 + 1)
             let all = SeededMachine.readings(seed: seed, count: 100, vehicle: vehicles[0])
-            var log = SeededMachine.log(arrivals(all, seed: seed, &chance), &chance)
+            var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
             log += SeededMachine.closing(log)
             let tables = run(log, &chance)
             for transition in tables.transitions { kinds[transition.kind, default: 0] += 1 }
@@ -141,6 +126,17 @@ struct MachineBookTests {
     }
 
     // MARK: Single scenes
+
+    /// A partition and who works on it; offsets are pushing times, too.
+    private struct Partition {
+        var tables = MachineTables()
+        var book: MachineBook
+        init(_ pace: MachineBook.Pace = .product) { book = tables.book(pace: pace) }
+
+        @discardableResult mutating func take(_ facts: [MachineEvent.Fact]) -> [MachineChanges] {
+            tables.take(facts.logged(from: tables.nextOffset) { $0 }, into: &book)
+        }
+    }
 
     static let startMs: Int64 = 1_789_344_000_000
 
@@ -165,17 +161,12 @@ struct MachineBookTests {
     private func tables(
         _ batches: [[MachineEvent.Fact]], forgetting: Bool = false, pace: MachineBook.Pace = .product
     ) -> MachineTables {
-        var tables = MachineTables()
-        var book = tables.book(pace: pace)
+        var partition = Partition(pace)
         for batch in batches {
-            if forgetting { book = tables.book(pace: pace) }
-            let first = tables.nextOffset
-            let events = batch.enumerated().map {
-                MachineEvent($1, offset: first + Int64($0), pushedMs: first + Int64($0))
-            }
-            _ = tables.take(events, into: &book)
+            if forgetting { partition.book = partition.tables.book(pace: pace) }
+            partition.take(batch)
         }
-        return tables
+        return partition.tables
     }
 
     /// `opened 300 r0`: what was told, opening in seconds.
@@ -364,18 +355,12 @@ struct MachineBookTests {
     }
 
     @Test("A late reading reads back and writes no more than up to where nothing changes") func shortLate() {
-        var tables = MachineTables()
-        var book = tables.book()
-        let facts = [rules(0)] + (0..<2_000).map { reading($0 * 60, [.coolantTemperature: 70_000]) }
-        _ = tables.take(facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }, into: &book)
-        let late = [reading(90, [.coolantTemperature: 90_000]), turn(1)].enumerated().map {
-            MachineEvent($1, offset: tables.nextOffset + Int64($0), pushedMs: 0)
-        }
-        var asked = tables
-        let found = asked.take(late, into: &book)
+        var partition = Partition()
+        partition.take([rules(0)] + (0..<2_000).map { reading($0 * 60, [.coolantTemperature: 70_000]) })
+        let found = partition.take([reading(90, [.coolantTemperature: 90_000]), turn(1)])
         #expect(found.count == 2 && found.allSatisfy { $0.machines.flatMap(\.readings).count == 1 })
         #expect(found.flatMap(\.transitions).map(\.kind) == [.opened, .resolved])
-        #expect(asked.rejudging.isEmpty)
+        #expect(partition.tables.rejudging.isEmpty)
     }
 
     private func coolant(_ seconds: Int64, _ celsius: Int64, id: String = "a") -> MachineEvent.Fact {
@@ -434,18 +419,14 @@ struct MachineBookTests {
     }
 
     @Test("An alert from before the readings that are kept is taken over by what goes on") func keptAlert() {
-        var tables = MachineTables()
-        var book = tables.book()
-        func take(_ facts: [MachineEvent.Fact]) {
-            let first = tables.nextOffset
-            _ = tables.take(
-                facts.enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: first) }, into: &book)
+        var partition = Partition()
+        partition.take([rules(0)] + (0..<10).map { coolant($0 * 100, 90) })
+        for ts in partition.tables.readings[vehicles[0]]!.keys.sorted().prefix(5) {
+            partition.tables.readings[vehicles[0]]![ts] = nil
         }
-        take([rules(0)] + (0..<10).map { coolant($0 * 100, 90) })
-        for ts in tables.readings[vehicles[0]]!.keys.sorted().prefix(5) { tables.readings[vehicles[0]]![ts] = nil }
-        take([rules(-1_000, SeededMachine.rules), rules(-500, SeededMachine.others[1]), rules(-400), turn(1)])
-        take([coolant(1_000, 90)])
-        #expect(tables.alerts.values.filter { !$0.isWithdrawn }.count == 1)
+        partition.take([rules(-1_000, SeededMachine.rules), rules(-500, SeededMachine.others[1]), rules(-400), turn(1)])
+        partition.take([coolant(1_000, 90)])
+        #expect(partition.tables.alerts.values.filter { !$0.isWithdrawn }.count == 1)
     }
 
     /// What the worker stood still at: each of them moved the alert's opening, and with it the state of all that follow.
@@ -455,8 +436,7 @@ struct MachineBookTests {
         var tables = MachineTables()
         var book = tables.book()
         let hot = (0..<count).reversed().map { reading($0 * 60, [.gpsAvailable: 1, .coolantTemperature: 90_000]) }
-        let facts = [rules(0)] + hot + (1...10).map { turn($0) }
-        let log = facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }
+        let log = ([rules(0)] + hot + (1...10).map { turn($0) }).logged()
         var judged: [Int] = []
         for event in log {
             let found = tables.take([event], into: &book)
@@ -470,15 +450,14 @@ struct MachineBookTests {
 
     @Test("Who waits longest is judged first, and one long history keeps nobody else") func fair() {
         let others = (0..<300).map { VehicleID("n-\($0)")! }
-        var tables = MachineTables()
-        var book = tables.book(pace: MachineBook.Pace(pages: [4, 64], rows: 256))
+        var partition = Partition(MachineBook.Pace(pages: [4, 64], rows: 256))
         var facts = [rules(0)] + (1..<2_000).map { reading($0 * 60, [.coolantTemperature: 90_000]) }
         facts += others.map { hot($0, 120) }
         facts.append(reading(0, [.coolantTemperature: 90_000]))
         facts += others.map { hot($0, 60) } + (1...8).map { turn($0) }
-        _ = tables.take(facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }, into: &book)
-        #expect(Array(tables.rejudging.keys) == [vehicles[0]])
-        let told = tables.transitions.filter { $0.kind == .revised }
+        partition.take(facts)
+        #expect(Array(partition.tables.rejudging.keys) == [vehicles[0]])
+        let told = partition.tables.transitions.filter { $0.kind == .revised }
         #expect(Set(told.map(\.alert.episode.vehicle)) == Set(others))
     }
 
@@ -493,42 +472,36 @@ struct MachineBookTests {
         arguments: [false, true])
     func boundedRows(isSetBack: Bool) {
         let machines = (0..<5_000).map { VehicleID("m-\($0)")! }
-        var tables = MachineTables()
-        var book = tables.book()
-        func take(_ facts: [MachineEvent.Fact]) -> [MachineChanges] {
-            let first = tables.nextOffset
-            return tables.take(
-                facts.enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: first) }, into: &book)
-        }
-        _ = take([rules(-100, .empty), tick(100)] + machines.map { hot($0, 0) })
-        var counts = take([isSetBack ? .setBack(Self.startMs + 50_000) : rules(-10)]).map(\.rejudging.count)
-        for number in 0..<200 where !tables.rejudging.isEmpty || number < 5 {
+        var partition = Partition()
+        partition.take([rules(-100, .empty), tick(100)] + machines.map { hot($0, 0) })
+        let change: MachineEvent.Fact = isSetBack ? .setBack(Self.startMs + 50_000) : rules(-10)
+        var counts = partition.take([change]).map(\.rejudging.count)
+        for number in 0..<200 where !partition.tables.rejudging.isEmpty || number < 5 {
             // Ahead of all that wait, a machine that had not its turn yet says more.
-            if number == 1 { _ = take([hot(machines[4_999], 200)]) }
-            counts += take([tick(200 + Int64(number))]).map(\.rejudging.count)
+            if number == 1 { partition.take([hot(machines[4_999], 200)]) }
+            counts += partition.take([tick(200 + Int64(number))]).map(\.rejudging.count)
         }
+        let tables = partition.tables
         #expect(counts.allSatisfy { $0 <= 4_096 + 512 } && counts.max()! >= 4_096, "\(counts.max()!)")
         #expect(tables.rejudging.isEmpty && tables.episodes.count == (isSetBack ? 0 : 5_000))
     }
 
     @Test("Sets that come all the time while machines are noted keep none from it, and are two rows at most")
     func spreadsOfSpreads() {
-        let pace = MachineBook.Pace(pages: [4, 64], rows: 256, notedMax: 1)
         let machines = (0..<12).map { VehicleID("m-\(10 + $0)")! }
-        var tables = MachineTables()
-        var book = tables.book(pace: pace)
+        var partition = Partition(MachineBook.Pace(pages: [4, 64], rows: 256, notedMax: 1))
         var facts = [rules(0, .empty)] + machines.map { hot($0, 0) }
         for number in 1...40 as ClosedRange<Int64> {
             facts += [rules(-number, number % 2 == 0 ? SeededMachine.rules : SeededMachine.others[0]), turn(number)]
         }
         var most = 0
-        for (offset, fact) in facts.enumerated() {
-            _ = tables.take([MachineEvent(fact, offset: Int64(offset), pushedMs: 0)], into: &book)
-            most = max(most, tables.spreads.all.count)
+        for fact in facts {
+            partition.take([fact])
+            most = max(most, partition.tables.spreads.all.count)
         }
         #expect(most == 2)
         // The first ones came to all meanwhile.
-        #expect((tables.spreads.all.first?.askedOffset ?? 0) > 20)
+        #expect((partition.tables.spreads.all.first?.askedOffset ?? 0) > 20)
     }
 
     @Test("A stored state that cannot be decoded is made again") func undecodable() {
@@ -536,7 +509,7 @@ struct MachineBookTests {
         for seed in 0..<20 as Range<UInt64> {
             var chance = SeededChance(seed: seed)
             let all = SeededMachine.readings(seed: seed, count: 60, vehicle: vehicles[0])
-            var log = SeededMachine.log(arrivals(all, seed: seed, &chance), &chance)
+            var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
             log += SeededMachine.closing(log, count: 60)
             var tables = MachineTables()
             var book = tables.book()

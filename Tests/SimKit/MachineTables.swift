@@ -239,7 +239,25 @@ public enum SeededMachine {
         let ticks = (0..<chance.below(30)).map { _ in time() }.sorted()
         let places = ticks.map { _ in chance.index(facts.count + 1) }.sorted()
         for (tick, place) in zip(ticks, places).reversed() { facts.insert(.tick(tick), at: place) }
-        return facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: firstMs + Int64($0)) }
+        return facts.logged { firstMs + $0 }
+    }
+
+    /// In the order of time, in any order, with a backlog in the middle that comes last, or with some that come again.
+    public static func arrivals(
+        _ all: [MachineReading], seed: UInt64, _ chance: inout SeededChance
+    ) -> [MachineReading] {
+        var arrivals = all.sorted { $0.ts < $1.ts }
+        switch seed % 4 {
+        case 0: break
+        case 1: arrivals.shuffle(using: &chance)
+        case 2:
+            let from = chance.index(arrivals.count)
+            let late = arrivals[from...].prefix(arrivals.count / 3)
+            arrivals.removeSubrange(from..<from + late.count)
+            arrivals += late
+        default: arrivals += all.filter { _ in chance.once(in: 2) }
+        }
+        return arrivals
     }
 
     /// Ticks after a log, at which what is late is judged to its end.
@@ -279,5 +297,12 @@ public enum SeededMachine {
             reading.isReporting = chance.once(in: 2)
             return reading
         }
+    }
+}
+
+extension [MachineEvent.Fact] {
+    /// As they stand on the log from an offset on.
+    public func logged(from first: Int64 = 0, pushedMs: (_ offset: Int64) -> Int64 = { _ in 0 }) -> [MachineEvent] {
+        enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: pushedMs(first + Int64($0))) }
     }
 }

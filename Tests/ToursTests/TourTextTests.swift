@@ -43,7 +43,8 @@ import Tours
         Row(
             "a medium in capitals",
             waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"\(pictureName.uppercased())\"]"),
-            "waypoints[0].media"), Row("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
+            "waypoints[0].media"),
+        Row("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
         Row("too fine a map", "{\"area\":\"a\",\"map_zoom\":18}", "map_zoom"),
         Row("a line of one number", "{\"area\":\"a\",\"track\":[[1]]}", "track[0]"),
         Row(

@@ -47,7 +47,7 @@ package struct Insertion {
             let cost = fromPickup[a] + between + fromDropoff[b] - legHere
             if cost < best.cost, direct <= dropoffLatest, direct + dropoffService + fromDropoff[b] <= latest[i + 1],
                 !network.isRideLimited
-                    || rides.allow(r, after: i, i, node: node, departure: departure, leg: leg, last: last)
+                    || rides.allow(r, after: i, i, node: node, departure: departure, last: last)
             {
                 best = Place(cost: cost, pickup: i, dropoff: i)
             }
@@ -68,7 +68,7 @@ package struct Insertion {
                 if cost < best.cost,
                     max(arrival, dropoffEarliest) + dropoffService + fromDropoff[next] <= latest[j + 1],
                     !network.isRideLimited
-                        || rides.allow(r, after: i, j, node: node, departure: departure, leg: leg, last: last)
+                        || rides.allow(r, after: i, j, node: node, departure: departure, last: last)
                 {
                     best = Place(cost: cost, pickup: i, dropoff: j)
                 }
