@@ -155,6 +155,9 @@ struct MTGFrameTests {
         #expect(reading.values[.coolantTemperature] == nil && reading.values[.gpsAvailable] == nil)
     }
 
+    /// Of twelve bytes.
+    private static func page(_ content: [UInt8]) -> [UInt8] { [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + content }
+
     @Test(
         "What is no answer is refused as soon as it shows",
         arguments: [
@@ -164,20 +167,12 @@ struct MTGFrameTests {
             ([0x4D, 0x54, 1, 0x81, 0xFF, 0xFF, 0xFF, 0xFF], .tooLong(bytes: 4_294_967_295, most: 131_072)),
             ([0x4D, 0x54, 1, 0x81, 0, 0, 0, 0], .tooShort(bytes: 0, least: 32)),
             ([0x4D, 0x54, 1, 0x82, 0, 0, 0, 0], .tooShort(bytes: 0, least: 12)),
+            (page([UInt8](repeating: 0, count: 10) + [1, 0]), .tooShort(bytes: 0, least: 32)),
             (
-                [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + [UInt8](repeating: 0, count: 10) + [1, 0],
-                .tooShort(bytes: 0, least: 32)
-            ),
-            (
-                [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 7) + [
-                    0x7F, 0xFF, 0xFF, 0xFF, 0xFF,
-                ],
+                page([UInt8](repeating: 0xFF, count: 7) + [0x7F, 0xFF, 0xFF, 0xFF, 0xFF]),
                 .tooShort(bytes: 12, least: 12 + 65_535 * 65_535)
             ),
-            (
-                [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8) + [0, 0, 0, 0],
-                .sequenceImpossible
-            ),
+            (page([UInt8](repeating: 0xFF, count: 8) + [0, 0, 0, 0]), .sequenceImpossible),
             ([0x4D, 0x54, 1, 0x81, 32, 0, 0, 0] + [UInt8](repeating: 0, count: 32), .sequenceImpossible),
             ([0x4D, 0x54, 1, 0x83, 1, 0, 0, 0, 9], .tooShort(bytes: 1, least: 32)),
             ([0x4D, 0x54, 1, 0x84, 1, 0, 0, 0, 9], .tooShort(bytes: 1, least: 16)),

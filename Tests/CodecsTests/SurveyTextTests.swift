@@ -97,76 +97,62 @@ struct SurveyTextTests {
                 == SurveyText.encode(try SurveyText.decode(Array(other.utf8))).rendered())
     }
 
+    /// A survey's fields with one sighting, and with none.
+    private static func seen(_ more: String) -> String { #""sightings":[{"species":"x",\#(more)}]"# }
+    private static func nothing(_ more: String) -> String { #""sightings":[],\#(more)"# }
+    private static let countFault = "sightings[0].count: must be a whole number from 0 to 1000000"
+    private static let keptFault = "new: cannot be kept: control characters, repeated names, too deep or large"
+
     @Test(arguments: [
         Row("no list", #""sightings":{}"#, "sightings: must be a list of at most 2000"),
         Row("none", #""x":1"#, "sightings: is missing"),
         Row("no object", #""sightings":[3]"#, "sightings[0]: must be a JSON object"),
         Row("no species", #""sightings":[{"count":1}]"#, "sightings[0].species: is missing"),
         Row("blank species", #""sightings":[{"count":1,"species":" \t"}]"#, "sightings[0].species: must not be empty"),
+        Row("negative", seen(#""count":-1"#), countFault), Row("half", seen(#""count":1.5"#), countFault),
+        Row("huge", seen(#""count":1e999"#), countFault), Row("text", seen(#""count":"1""#), countFault),
         Row(
-            "negative", #""sightings":[{"species":"x","count":-1}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Row(
-            "half", #""sightings":[{"species":"x","count":1.5}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Row(
-            "huge", #""sightings":[{"species":"x","count":1e999}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Row(
-            "text", #""sightings":[{"species":"x","count":"1"}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Row(
-            "off the globe", #""sightings":[{"species":"x","count":1,"latitude":90.0000001,"longitude":0}]"#,
+            "off the globe", seen(#""count":1,"latitude":90.0000001,"longitude":0"#),
             "sightings[0].latitude: must be a number from -90 to 90"),
+        Row("half a place", seen(#""count":1,"latitude":9"#), "sightings[0].longitude: is missing: a place has both"),
+        Row("no place", nothing(#""waypoints":[{}]"#), "waypoints[0].latitude: is missing"),
         Row(
-            "half a place", #""sightings":[{"species":"x","count":1,"latitude":9}]"#,
-            "sightings[0].longitude: is missing: a place has both"),
-        Row("no place", #""sightings":[],"waypoints":[{}]"#, "waypoints[0].latitude: is missing"),
-        Row(
-            "another day", #""sightings":[{"species":"x","count":1,"time":"2020-05-03T13:00:00Z"}]"#,
+            "another day", seen(#""count":1,"time":"2020-05-03T13:00:00Z""#),
             "sightings[0].time: must be within a day of the survey"),
         Row(
-            "no zone", #""sightings":[{"species":"x","count":1,"time":"2020-05-01T13:00:00"}]"#,
+            "no zone", seen(#""count":1,"time":"2020-05-01T13:00:00""#),
             "sightings[0].time: must be a time from 1700 to 2100 with its offset, like 2020-05-01T13:00:00+03:00"),
         Row(
-            "certainty", #""sightings":[{"species":"x","count":1,"certainty":"sure"}]"#,
+            "certainty", seen(#""count":1,"certainty":"sure""#),
             "sightings[0].certainty: must be one of certain, probable, uncertain"),
         Row(
-            "photo", #""sightings":[{"species":"x","count":1,"photos":["a",""]}]"#,
+            "photo", seen(#""count":1,"photos":["a",""]"#),
             "sightings[0].photos[1]: must be a text of 1 to 200 bytes without control characters"),
         Row(
-            "beaufort", #""sightings":[],"weather":{"wind_beaufort":13}"#,
+            "beaufort", nothing(#""weather":{"wind_beaufort":13}"#),
             "weather.wind_beaufort: must be a whole number from 0 to 12"),
         Row(
-            "own weather", #""sightings":[{"species":"x","count":1,"weather":{"sun_pct":101}}]"#,
+            "own weather", seen(#""count":1,"weather":{"sun_pct":101}"#),
             "sightings[0].weather.sun_pct: must be a number from 0 to 100"),
-        Row("rain", #""sightings":[],"weather":{"rain":"no"}"#, "weather.rain: must be true or false"),
-        Row("role", #""sightings":[],"surveyors":[{"name":"x"}]"#, "surveyors[0].role: is missing"),
+        Row("rain", nothing(#""weather":{"rain":"no"}"#), "weather.rain: must be true or false"),
+        Row("role", nothing(#""surveyors":[{"name":"x"}]"#), "surveyors[0].role: is missing"),
         Row(
-            "section", #""sightings":[],"sections":[{"distance_m":-1,"section":"1"}]"#,
+            "section", nothing(#""sections":[{"distance_m":-1,"section":"1"}]"#),
             "sections[0].distance_m: must be a number from 0 to 1000000"),
         Row(
-            "control characters", #""sightings":[],"comments":"a\u0001"# + "\"",
+            "control characters", nothing(#""comments":"a\u0001""#),
             "comments: must be a text of at most 4000 bytes without control characters"),
         Row(
-            "long", #""sightings":[],"route":"\#(String(repeating: "é", count: 101))""#,
+            "long", nothing(#""route":"\#(String(repeating: "é", count: 101))""#),
             "route: must be a text of at most 200 bytes without control characters"),
+        Row("collector", nothing(#""forward_to":"a b""#), "forward_to: must be 1 to 64 letters, digits, -, _ or ."),
+        Row("twice", nothing(#""site":"b""#), "site: stands there more than once"),
+        Row("unknown twice", nothing(#""new":1,"new":2"#), "new: stands there more than once"),
+        Row("unknown number", nothing(#""new":[1e999]"#), keptFault),
+        Row("unknown within twice", nothing(#""new":{"a":1,"a":2}"#), keptFault),
+        Row("unknown deep", nothing(#""new":[[[[[[[[[1]]]]]]]]]"#), keptFault),
         Row(
-            "collector", #""sightings":[],"forward_to":"a b""#, "forward_to: must be 1 to 64 letters, digits, -, _ or ."
-        ),
-        Row("twice", #""sightings":[],"site":"b""#, "site: stands there more than once"),
-        Row("unknown twice", #""sightings":[],"new":1,"new":2"#, "new: stands there more than once"),
-        Row(
-            "unknown number", #""sightings":[],"new":[1e999]"#,
-            "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Row(
-            "unknown within twice", #""sightings":[],"new":{"a":1,"a":2}"#,
-            "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Row(
-            "unknown deep", #""sightings":[],"new":[[[[[[[[[1]]]]]]]]]"#,
-            "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Row(
-            "unknown large", #""sightings":[],"new":"\#(String(repeating: "x", count: 4_100))""#,
+            "unknown large", nothing(#""new":"\#(String(repeating: "x", count: 4_100))""#),
             "the survey: fields of unknown names: 4105 bytes, at most 4096 are kept"),
     ])
     func isRefused(_ row: Row<String, String>) { #expect(faults(object(row.given)) == [row.wanted]) }

@@ -19,12 +19,12 @@ struct SurveyFileTests {
         let surveys = try darwinCore(
             "e1,2020-05-01,10:00/10:30,-3.378178,39.988888,Watamu,CC0\ne2,2020-05-01,13:00/13:30,,,,\n",
             "e1,2,\"Colotis, ione\",o1\ne1,0,B,\n")
-        var first = Survey(
-            survey: "e1", site: "s", startMs: UTC.parse("2020-05-01T07:00:00Z")!,
-            stopMs: UTC.parse("2020-05-01T07:30:00Z")!, offsetMin: 180)
-        let second = Survey(
-            survey: "e2", site: "s", startMs: UTC.parse("2020-05-01T10:00:00Z")!,
-            stopMs: UTC.parse("2020-05-01T10:30:00Z")!, offsetMin: 180)
+        func survey(_ id: String, _ start: String) -> Survey {
+            let startMs = UTC.parse(start)!
+            return Survey(survey: id, site: "s", startMs: startMs, stopMs: startMs + 1_800_000, offsetMin: 180)
+        }
+        var first = survey("e1", "2020-05-01T07:00:00Z")
+        let second = survey("e2", "2020-05-01T10:00:00Z")
         first.siteName = "Watamu"
         first.place = Position(latitude: -33_781_780, longitude: 399_888_880)
         first.others = [Survey.OtherField(key: "license", json: "\"CC0\"")]
@@ -34,42 +34,24 @@ struct SurveyFileTests {
         #expect(surveys == [first, second])
     }
 
-    struct Bad: Sendable, CustomTestStringConvertible {
-        let name, events, occurrences, fault: String
-        init(_ name: String, _ events: String, _ occurrences: String, _ fault: String) {
-            (self.name, self.events, self.occurrences, self.fault) = (name, events, occurrences, fault)
-        }
-        var testDescription: String { name }
-    }
+    private static let event = "e,2020-02-01,10:00/11:00,,,,"
+    private static let timeFault = "events, line 2: eventDate and eventTime must be like 2020-05-01 and 10:00/10:30"
 
     @Test(arguments: [
-        Bad(
-            "no id", ",2020-05-01,10:00/10:30,,,,", "",
-            "events, line 2: eventID must be 1 to 64 letters, digits, -, _ or ."),
-        Bad(
-            "no such day", "e,2020-02-30,10:00/10:30,,,,", "",
-            "events, line 2: eventDate and eventTime must be like 2020-05-01 and 10:00/10:30"),
-        Bad(
-            "no stop", "e,2020-02-01,10:00,,,,", "",
-            "events, line 2: eventDate and eventTime must be like 2020-05-01 and 10:00/10:30"),
-        Bad(
-            "half a place", "e,2020-02-01,10:00/11:00,5,,,", "",
-            "events, line 2: decimalLatitude and decimalLongitude must be on the globe"),
-        Bad(
-            "twice", "e,2020-02-01,10:00/11:00,,,,\ne,2020-02-01,10:00/11:00,,,,", "",
-            "events, line 3: its eventID stands there before"),
-        Bad(
-            "no event", "e,2020-02-01,10:00/11:00,,,,", "f,1,x,",
-            "occurrences, line 2: its eventID is not among the events"),
-        Bad(
-            "no count", "e,2020-02-01,10:00/11:00,,,,", "e,many,x,",
-            "occurrences, line 2: individualCount must be 0 to 1000000"),
-        Bad("no name", "e,2020-02-01,10:00/11:00,,,,", "e,1,,", "occurrences, line 2: has no scientificName"),
-        Bad("too few fields", "e,2020-02-01", "", "line 2: 2 fields, the first line has 7"),
-        Bad("open quote", "\"e,2020-02-01,10:00/11:00,,,,\n", "", "line 2: a quotation mark is not closed"),
+        (",2020-05-01,10:00/10:30,,,,", "", "events, line 2: eventID must be 1 to 64 letters, digits, -, _ or ."),
+        ("e,2020-02-30,10:00/10:30,,,,", "", timeFault), ("e,2020-02-01,10:00,,,,", "", timeFault),
+        (
+            "e,2020-02-01,10:00/11:00,5,,,", "",
+            "events, line 2: decimalLatitude and decimalLongitude must be on the globe"
+        ), (event + "\n" + event, "", "events, line 3: its eventID stands there before"),
+        (event, "f,1,x,", "occurrences, line 2: its eventID is not among the events"),
+        (event, "e,many,x,", "occurrences, line 2: individualCount must be 0 to 1000000"),
+        (event, "e,1,,", "occurrences, line 2: has no scientificName"),
+        ("e,2020-02-01", "", "line 2: 2 fields, the first line has 7"),
+        ("\"e,2020-02-01,10:00/11:00,,,,\n", "", "line 2: a quotation mark is not closed"),
     ])
-    func badTablesAreRefused(_ bad: Bad) {
-        #expect(throws: NamedRows.Fault(bad.fault)) { try darwinCore(bad.events, bad.occurrences) }
+    func badTablesAreRefused(_ events: String, _ occurrences: String, _ fault: String) {
+        #expect(throws: NamedRows.Fault(fault)) { try darwinCore(events, occurrences) }
     }
 
     @Test func visitsAndCountsMakeSurveys() throws {

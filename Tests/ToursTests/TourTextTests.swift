@@ -16,44 +16,41 @@ import Tours
         #expect(hillWalk().media == [filmName, pictureName])
     }
 
-    private static func waypoint(_ fields: String) -> String { "{\"area\":\"a\",\"waypoints\":[{\(fields)}]}" }
+    private static func waypoint(_ fields: String) -> String { #"{"area":"a","waypoints":[{\#(fields)}]}"# }
+    private static func wellPlaced(_ more: String) -> String {
+        waypoint(#""id":"w","latitude":1,"longitude":0,"# + more)
+    }
 
     @Test(arguments: [
         Row("no JSON", "{", "tour: not JSON"), Row("a list", "[]", "tour: is no object"),
-        Row("a name that is a number", "{\"area\":7}", "area: is no text"),
+        Row("a name that is a number", #"{"area":7}"#, "area: is no text"),
         Row("a name of two lines", "{\"area\":\"a\\nb\"}", "area: holds control characters"),
-        Row("a name that is too long", "{\"area\":\"\(String(repeating: "ü", count: 101))\"}", "area: has 202 bytes"),
+        Row("a name that is too long", #"{"area":"\#(String(repeating: "ü", count: 101))"}"#, "area: has 202 bytes"),
         Row("a text with a NUL", "{\"area\":\"a\",\"text\":\"\\u0000\"}", "tour: not JSON"),
-        Row("half a frame", "{\"area\":\"a\",\"corners\":{\"south_west\":[1,2]}}", "corners.north_east"),
+        Row("half a frame", #"{"area":"a","corners":{"south_west":[1,2]}}"#, "corners.north_east"),
         Row(
-            "a frame inside out", "{\"area\":\"a\",\"corners\":{\"south_west\":[1,2],\"north_east\":[0.5,3]}}",
+            "a frame inside out", #"{"area":"a","corners":{"south_west":[1,2],"north_east":[0.5,3]}}"#,
             "corners: the first"),
         Row(
-            "over the 180th meridian",
-            "{\"area\":\"a\",\"corners\":{\"south_west\":[1,179.5],\"north_east\":[2,-179.5]}}", "corners: the first"),
+            "over the 180th meridian", #"{"area":"a","corners":{"south_west":[1,179.5],"north_east":[2,-179.5]}}"#,
+            "corners: the first"),
         Row(
-            "a whole country", "{\"area\":\"a\",\"corners\":{\"south_west\":[40,2],\"north_east\":[45,3]}}",
+            "a whole country", #"{"area":"a","corners":{"south_west":[40,2],"north_east":[45,3]}}"#,
             "corners: a frame is at most"),
-        Row("off the globe", waypoint("\"id\":\"w\",\"latitude\":91,\"longitude\":0"), "waypoints[0]: `latitude`"),
-        Row("degrees as text", waypoint("\"id\":\"w\",\"latitude\":\"1\",\"longitude\":0"), "waypoints[0]: `latitude`"),
-        Row("an id that is a path", waypoint("\"id\":\"../x\",\"latitude\":1,\"longitude\":0"), "waypoints[0].id"),
-        Row(
-            "a medium that is a path",
-            waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"../../etc\"]"), "waypoints[0].media"),
-        Row(
-            "a medium in capitals",
-            waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"\(pictureName.uppercased())\"]"),
-            "waypoints[0].media"),
-        Row("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
-        Row("too fine a map", "{\"area\":\"a\",\"map_zoom\":18}", "map_zoom"),
-        Row("a line of one number", "{\"area\":\"a\",\"track\":[[1]]}", "track[0]"),
+        Row("off the globe", waypoint(#""id":"w","latitude":91,"longitude":0"#), "waypoints[0]: `latitude`"),
+        Row("degrees as text", waypoint(#""id":"w","latitude":"1","longitude":0"#), "waypoints[0]: `latitude`"),
+        Row("an id that is a path", waypoint(#""id":"../x","latitude":1,"longitude":0"#), "waypoints[0].id"),
+        Row("a medium that is a path", wellPlaced(#""media":["../../etc"]"#), "waypoints[0].media"),
+        Row("a medium in capitals", wellPlaced(#""media":["\#(pictureName.uppercased())"]"#), "waypoints[0].media"),
+        Row("a zoom between two", #"{"area":"a","map_zoom":1.5}"#, "map_zoom"),
+        Row("too fine a map", #"{"area":"a","map_zoom":18}"#, "map_zoom"),
+        Row("a line of one number", #"{"area":"a","track":[[1]]}"#, "track[0]"),
         Row(
             "too many waypoints",
-            "{\"area\":\"a\",\"waypoints\":[\(Array(repeating: "1", count: 101).joined(separator: ","))]}",
+            #"{"area":"a","waypoints":[\#(Array(repeating: "1", count: 101).joined(separator: ","))]}"#,
             "waypoints: has 101"),
         Row(
-            "two of one id",
-            "{\"area\":\"a\",\"waypoints\":[{\"id\":\"w\",\"latitude\":1,\"longitude\":1},{\"id\":\"w\",\"latitude\":1,\"longitude\":1}]}",
+            "two of one id", waypoint(#""id":"w","latitude":1,"longitude":1},{"id":"w","latitude":1,"longitude":1"#),
             "waypoints[1].id"),
     ])
     func badInputIsNamed(_ row: Row<String, String>) {
