@@ -79,7 +79,7 @@ struct ThresholdEditTests {
         let fuel = ThresholdField.parameter(.fuelLevel)
         for text in [
             "<root><parameter>", "<root></root>",
-            "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><root><parameter><name>Fuel Level</name>"
+            #"<?xml version="1.0" encoding="iso-8859-1"?><root><parameter><name>Fuel Level</name>"#
                 + "<test>none</test><unit> </unit><type>int</type><user>farmer</user><threshold>0</threshold></parameter></root>",
         ] {
             #expect(throws: ThresholdEdit.Fault.self) {

@@ -281,7 +281,7 @@ struct ThresholdFileTests {
     }
 
     static let laughs =
-        "<?xml version=\"1.0\"?>\n<!DOCTYPE root [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>\n<root>&c;</root>"
+        #"<?xml version="1.0"?>\#n<!DOCTYPE root [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>\#n<root>&c;</root>"#
 
     struct Unread: CustomTestStringConvertible {
         let testDescription: String, bytes: [UInt8], line: Int, says: String
@@ -309,7 +309,7 @@ struct ThresholdFileTests {
         Unread("UTF-16", [0xFF, 0xFE] + "<root/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, 1, "UTF-8"),
         Unread(
             "UTF-7 hides a document type",
-            "<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n+ADwAIQ-DOCTYPE root+AD4-<root/>", 1, "UTF-8"),
+            #"<?xml version="1.0" encoding="UTF-7"?>\#n+ADwAIQ-DOCTYPE root+AD4-<root/>"#, 1, "UTF-8"),
         Unread("another encoding is named", "<?xml version='1.0' encoding = 'IBM037'?><root/>", 1, "UTF-8"),
         Unread(
             "not UTF-8",

@@ -127,7 +127,7 @@ import Testing
         "The next page",
         arguments: [
             ("<Links><rel>self</rel><href>a</href></Links><Links><Rel>Next</Rel><Href>b</Href></Links>", "b"),
-            ("<Links><Link rel=\"next\" href=\"c?x=1&amp;y\"/></Links>", "c?x=1&y"),
+            (#"<Links><Link rel="next" href="c?x=1&amp;y"/></Links>"#, "c?x=1&y"),
             ("<Links><rel>next</rel><href></href></Links>", nil), ("", nil),
         ])
     func next(links: String, address: String?) throws { #expect(try page("<Fleet>\(links)</Fleet>").next == address) }

@@ -11,8 +11,7 @@ struct SurveyCSVTests {
 
     @Test("Rows become one survey: what is said of it once counts for all") func rows() throws {
         let text =
-            "\u{FEFF}" + Self.head + Self.first + ",,,,,,,\"Papilio \"\"x\"\"\",1,,,\r\n"
-            + "s-1,w-1,,,,,,Vanessa,0,,,\n"
+            "\u{FEFF}" + Self.head + Self.first + #",,,,,,,"Papilio ""x""",1,,,\#r\#n"# + "s-1,w-1,,,,,,Vanessa,0,,,\n"
         let expected = """
             {"schema":1,"survey":"s-1","site":"w-1","start":"2020-05-01T13:00:00+03:00","stop":"2020-05-01T13:33:00+03:00",
             "weather":{"rain":false},"sections":[{"section":"A","distance_m":120.5}],"sightings":[

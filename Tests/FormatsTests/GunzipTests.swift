@@ -25,7 +25,7 @@ struct GunzipTests {
     }
 
     @Test("Cut off anywhere, damaged anywhere, or no gzip at all: a fault, never a part of it") func damaged() throws {
-        let bytes = Array("{\"schema\":1,\"kind\":\"reading\"}".utf8)
+        let bytes = Array(#"{"schema":1,"kind":"reading"}"#.utf8)
         let packed = try Self.gzip(bytes)
         for count in 0..<packed.count {
             #expect(throws: Gunzip.Fault.self, "\(count) bytes") {

@@ -36,7 +36,7 @@ struct FuzzTests {
             works { _ = try ThresholdFile.parse(fileName: "8R Tractor-thresholds.xml", bytes: bytes) }
         },
         Target(
-            name: "gpx", tokens: xmlTokens + ["<trkseg>", "lat=\"91\"", "<rtept lat=\"1\" lon=\"2\"/>"], share: 4,
+            name: "gpx", tokens: xmlTokens + ["<trkseg>", "lat=\"91\"", #"<rtept lat="1" lon="2"/>"#], share: 4,
             takes: walks),
         Target(
             name: "settings", tokens: ["{", "[", "&a ", "*a", "!!x ", "---\n", ": ", "- ", "\t", "|\n", ">\n", "? "],

@@ -66,7 +66,7 @@ import Testing
             rows: [[.text(Self.hostile), "<i>b</i>"], [.text(nil), nil]], empty: "", narrow: .cards)
         #expect(!table.markup.contains("<script>"))
         #expect(table.markup.contains("<td data-label=\"\(Self.harmless)\">\(Self.harmless)</td>"))
-        #expect(table.markup.contains("<td class=\"k\" data-label=\"b\"><i>b</i></td>"))
+        #expect(table.markup.contains(#"<td class="k" data-label="b"><i>b</i></td>"#))
         #expect(table.markup.contains("<td data-label=\"\(Self.harmless)\">–</td>"))
         let empty = HTML.table(caption: "c", headers: [], rows: [], empty: Self.hostile)
         #expect(empty.markup == "<h2>c</h2>\n<p class=\"empty\">\(Self.harmless)</p>")

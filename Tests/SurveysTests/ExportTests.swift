@@ -70,7 +70,7 @@ struct ExportTests {
         Measurements.append(
             walk: bytes([
                 "watamu:s-1", "2020-05-01T13:00:00+03:00", "180",
-                "{\"rain\": false, \"sun_pct\": 60, \"gauge\": 3, \"temperature_c\": null}",
+                #"{"rain": false, "sun_pct": 60, "gauge": 3, "temperature_c": null}"#,
                 """
                 [{"ts": 1588327200000, "source": "open-meteo", "model": "archive", "temperature_c": 25.5, "x": 1},
                  {"temperature_c": 1}, {"ts": 1588330800000, "humidity_pct": 70}]
@@ -92,9 +92,9 @@ struct ExportTests {
     @Test("A walk's feature is its line, else its place, else none") func walk() {
         let features = SightingFeatures(properties: [("survey", .text)], hasLine: true)
         for (fields, geometry) in [
-            (["1", "2", "??_ibE?"], "{\"type\":\"LineString\",\"coordinates\":[[0,0],[0,1]]}"),
-            (["1", "2", "_"], "{\"type\":\"Point\",\"coordinates\":[2,1]}"),
-            (["1", "2", nil], "{\"type\":\"Point\",\"coordinates\":[2,1]}"), ([nil, nil, nil], "null"),
+            (["1", "2", "??_ibE?"], #"{"type":"LineString","coordinates":[[0,0],[0,1]]}"#),
+            (["1", "2", "_"], #"{"type":"Point","coordinates":[2,1]}"#),
+            (["1", "2", nil], #"{"type":"Point","coordinates":[2,1]}"#), ([nil, nil, nil], "null"),
         ] as [([String?], String)] {
             let feature = features.feature((fields + ["s"]).map { $0.map { Array($0.utf8) } })
             #expect(

@@ -30,7 +30,7 @@ struct ForwardTests {
         arguments: [
             ("", ""), ("Danaus", "Danaus"), ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@x", "'@x"),
             ("\tx", "'\tx"),
-            ("\rx", "\"'\rx\""), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), (" =1", " =1"),
+            ("\rx", "\"'\rx\""), ("a,b", "\"a,b\""), ("a\"b", #""a""b""#), ("a\nb", "\"a\nb\""), (" =1", " =1"),
         ])
     func cells(_ text: String, _ cell: String) { #expect(ForwardRow.cell(text) == cell) }
 

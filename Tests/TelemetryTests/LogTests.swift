@@ -60,7 +60,7 @@ final class Lines: Sendable {
         #expect(
             lines.all
                 == "{\"time\":\"2026-11-21T06:52:00.123Z\",\"level\":\"info\",\"message\":\"copy \\\"finished\\\"\\n\",\"fields\":"
-                + "{\"lane\":3,\"rows\":4812,\"text\":\"4812\",\"both\":\"4812 rows\",\"late\":true,\"error\":\"\"}}\n")
+                + #"{"lane":3,"rows":4812,"text":"4812","both":"4812 rows","late":true,"error":""}}\#n"#)
     }
 
     @Test func aLineAsJSONIsOneLineWhateverItHolds() {

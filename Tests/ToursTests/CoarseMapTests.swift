@@ -58,7 +58,7 @@ import Tours
     }
 
     @Test func whatIsNoMapIsNone() {
-        for text in ["", "{}", "[]", "{\"features\":[{\"properties\":{\"kind\":\"evil\"}}]}"] {
+        for text in ["", "{}", "[]", #"{"features":[{"properties":{"kind":"evil"}}]}"#] {
             #expect(CoarseMap(geoJSON: Array(text.utf8)) == nil)
         }
     }

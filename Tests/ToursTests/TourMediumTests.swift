@@ -95,7 +95,7 @@ import Tours
     @Test(
         arguments: [
             ("nothing", []), ("text", Array("<script>alert(1)</script>".utf8)),
-            ("a drawing with a script", Array("<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>".utf8)),
+            ("a drawing with a script", Array(#"<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>"#.utf8)),
             ("an archive", zip), ("a GIF", Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 20)),
             ("MP4 with an archive behind", mp4(tail: zip)), ("WebM with an archive behind", webm(tail: zip)),
             ("MP4 with a page behind", mp4(tail: Array("<html><script>1</script></html>".utf8))),
