@@ -90,7 +90,7 @@ struct SurveyCSVTests {
             "sightings":[{"species":"Danaus","count":2},{"species":"Papilio","count":1}],"photo_list":["x","y"],
             "observed_by_drone":true,"schema":1}
             """
-        let map = try SurveyNodeMap(Array(Self.map.utf8))
+        let map = try SurveyNodeMap(Array(SurveyCSVTests.map.utf8))
         #expect(try map.survey(of: node) == JSONTree(Array(expected.utf8)))
     }
 

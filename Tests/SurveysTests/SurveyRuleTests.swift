@@ -328,7 +328,8 @@ struct SurveyHistoryTests {
         #expect(history.take(record("1", .submitted(survey())), offset: 1) == .taken)
         let known = history
         #expect(history.take(record("2", .submitted(survey())), offset: 2) == .repeated)
-        #expect(history.take(record("3", .submitted(survey { $0.route = "x" })), offset: 3) == .refused(.surveyDiffers))
+        #expect(
+            history.take(record("3", .submitted(survey { $0.route = "x" })), offset: 3) == .refused(.surveyDiffers))
         #expect(history == known)
     }
 

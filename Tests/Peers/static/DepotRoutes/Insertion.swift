@@ -45,9 +45,10 @@ package struct Insertion {
 
             let direct = max(left + between, dropoffEarliest)
             let cost = fromPickup[a] + between + fromDropoff[b] - legHere
-            if cost < best.cost, direct <= dropoffLatest, direct + dropoffService + fromDropoff[b] <= latest[i + 1],
+            if cost < best.cost, direct <= dropoffLatest,
+                direct + dropoffService + fromDropoff[b] <= latest[i + 1],
                 !network.isRideLimited
-                    || rides.allow(r, after: i, i, node: node, departure: departure, last: last)
+                    || rides.allow(r, after: i, i, node: node, departure: departure, leg: leg, last: last)
             {
                 best = Place(cost: cost, pickup: i, dropoff: i)
             }
@@ -68,7 +69,7 @@ package struct Insertion {
                 if cost < best.cost,
                     max(arrival, dropoffEarliest) + dropoffService + fromDropoff[next] <= latest[j + 1],
                     !network.isRideLimited
-                        || rides.allow(r, after: i, j, node: node, departure: departure, last: last)
+                        || rides.allow(r, after: i, j, node: node, departure: departure, leg: leg, last: last)
                 {
                     best = Place(cost: cost, pickup: i, dropoff: j)
                 }
@@ -103,5 +104,7 @@ package struct Blinks {
         return true
     }
 
-    private mutating func gap() -> Int { mean.isFinite ? 1 + chance.below(Int(2 * mean)) : Int.max }
+    private mutating func gap() -> Int {
+        mean.isFinite ? 1 + chance.below(Int(2 * mean)) : Int.max
+    }
 }

@@ -18,7 +18,11 @@ package struct RideTimes {
 
     /// The route in `node` with request `r` picked up after place `i` and dropped off after place `j`, both places in the
     /// route as it is, `last` its final depot.
-    func allow(_ r: Int, after i: Int, _ j: Int, node: Flat<Int32>, departure: Flat<Double>, last: Int) -> Bool {
+    func allow(
+        _ r: Int, after i: Int, _ j: Int, node: Flat<Int32>, departure: Flat<Double>, leg: Flat<Double>, last: Int
+    )
+        -> Bool
+    {
         var count = 0
         for place in 0...last {
             let each = node.int(place)
