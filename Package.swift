@@ -251,7 +251,7 @@ let package = Package(
         tests("DeliveryTests", ["Kafka", "Clients", "Storage", "Delivery"]),
         tests("TilesTests", ["Tiles"]),
         tests("ReportsTests", ["Postgres", "Fleet", "Alerts", "Presentation", "Reports"]),
-        tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators"]),
+        tests("EmulatorsTests", ["Settings", "Fleet", "Codecs", "Pipeline", "Emulators", "SimKit"]),
         tests("LocalServersTests", ["LocalServers"]),
         tests("DepotRoutesTests", ["SimKit", "DepotRoutes"]),
     ],

@@ -5,19 +5,15 @@ import SimKit
 import Testing
 
 struct DeadlineTests {
-    static let rules = RuleTimeline(
-        always: RuleSet([
-            tractor: [
-                rule(.gpsAvailable, .below, 1, hold: 300, absent: 300), rule(.lastCellCallIn, .above, 5),
-                rule(.tirePressure, .below, 70, hold: 600),
-            ]
-        ]))
+    static let rules = always(
+        rule(.gpsAvailable, .below, 1, hold: 300, absent: 300), rule(.lastCellCallIn, .above, 5),
+        rule(.tirePressure, .below, 70, hold: 600))
     let machine = VehicleID("m-1")!
 
     private func overdue(_ readings: [MachineReading], at seconds: Int64) -> [String] {
         var fold = AlertFold()
-        for reading in readings { _ = fold.observe(reading, rules: DeadlineTests.rules) }
-        return fold.overdue(at: start + seconds * 1_000, rules: DeadlineTests.rules, vehicle: machine).map {
+        for reading in readings { _ = fold.observe(reading, rules: Self.rules) }
+        return fold.overdue(at: start + seconds * 1_000, rules: Self.rules, vehicle: machine).map {
             "\($0.parameter) \(($0.openedMs - start) / 1_000) \($0.test)"
         }
     }
@@ -51,7 +47,7 @@ struct DeadlineTests {
     }
 
     @Test("A limit that no clock reaches is no deadline") func never() {
-        let rules = RuleTimeline(always: RuleSet([tractor: [rule(.lastCellCallIn, .above, 1_000_000_000)]]))
+        let rules = always(rule(.lastCellCallIn, .above, 1_000_000_000))
         var fold = AlertFold()
         _ = fold.observe(reading(0, [.lastCellCallIn: start]), rules: rules)
         #expect(fold.nextDeadlineMs(after: start, rules: rules, vehicle: machine) == nil)
@@ -66,28 +62,25 @@ struct DeadlineTests {
             if chance.once(in: 2) { next.values[.gpsAvailable] = chance.below(2) }
             if chance.once(in: 2) { next.values[.lastCellCallIn] = next.ts - 431_900_000 - chance.below(100_000) }
             next.isReporting = chance.once(in: 2)
-            let told = fold.overdue(at: next.ts, rules: DeadlineTests.rules, vehicle: machine)
-            let seen = fold.observe(next, rules: DeadlineTests.rules)
+            let told = fold.overdue(at: next.ts, rules: Self.rules, vehicle: machine)
+            let seen = fold.observe(next, rules: Self.rules)
             for episode in told {
                 let explained = next.values[.lastCellCallIn] ?? 0 > 0 && episode.parameter == .lastCellCallIn
                 #expect(explained || seen.contains(episode), "seed \(seed)")
             }
-            #expect(
-                fold.nextDeadlineMs(after: next.ts, rules: DeadlineTests.rules, vehicle: machine) ?? .max >= next.ts)
+            #expect(fold.nextDeadlineMs(after: next.ts, rules: Self.rules, vehicle: machine) ?? .max >= next.ts)
         }
     }
 
     @Test("A transition as a record on drover.alerts") func transition() throws {
         var fold = AlertFold()
-        let rules = RuleTimeline(
-            always: RuleSet([tractor: [rule(.coolantTemperature, .above, 85, critical: 95, advice: "Clean \"it\".")]]))
+        let rules = always(rule(.coolantTemperature, .above, 85, critical: 95, advice: "Clean \"it\"."))
         let found = try #require(fold.observe(reading(0, [.coolantTemperature: 96_500]), rules: rules).first)
         var told = ToldAlerts()
         let transitions = told.tell([found], cause: AlertCause(pushedMs: 5, isLate: false)) { _ in true }
         #expect(transitions.map(\.id) == ["\(found.id)-opened-0"] && transitions.map(\.key) == ["m-1"])
         #expect(
-            String(decoding: RecordWriter.alert(transitions[0]), as: UTF8.self)
-                == """
+            String(decoding: RecordWriter.alert(transitions[0]), as: UTF8.self) == """
                 {"schema":1,"kind":"alert","id":"\(found.id)-opened-0","vehicle":"m-1","ts":\(start),\
                 "transition":"opened","alert":"\(found.id)","revision":0,"model":"8R Tractor",\
                 "parameter":"Coolant Temperature","unit":"u","severity":"critical","state":"open","test":"above",\

@@ -58,8 +58,7 @@ struct DriverSettingsTests {
         }
     }
 
-    @Test("null and a default that is said are told apart from each other only in what was said")
-    func said() throws {
+    @Test("null and a default that is said are told apart from each other only in what was said") func said() throws {
         #expect(try DriverSettings(text: #"{"alerts":null}"#) == .standard)
         let explicit = try DriverSettings(text: #"{"speed_limit_mph":80}"#)
         #expect(explicit != .standard && explicit.limits == DriverSettings.standard.limits)
@@ -71,8 +70,7 @@ struct DriverSettingsTests {
         for word in ["speed_limit_mph=70", "speed_limit_kmh=100", "alerts=off", "units=metric", "fuel_currency=EUR"] {
             try settings.set(word)
         }
-        #expect(
-            settings.text == #"{"alerts":false,"units":"metric","speed_limit_kmh":100,"fuel_currency":"EUR"}"#)
+        #expect(settings.text == #"{"alerts":false,"units":"metric","speed_limit_kmh":100,"fuel_currency":"EUR"}"#)
         #expect(settings.speedLimitMilliKmh == 100_000 && settings.limits == .none)
         try settings.set("speed_limit_mph=")
         #expect(settings.speedLimitMilliKmh == 128_748)
@@ -86,8 +84,7 @@ struct DriverSettingsTests {
         }
     }
 
-    @Test("What people see holds every setting once, and is taken back as it is")
-    func whole() throws {
+    @Test("What people see holds every setting once, and is taken back as it is") func whole() throws {
         let settings = try DriverSettings(text: #"{"coolant_limit_c":100}"#)
         let whole = settings.whole.rendered()
         let keys = try FlatJSON.fields(Array(whole.utf8), bytesMax: 10_000).map(\.key)

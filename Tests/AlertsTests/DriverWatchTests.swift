@@ -8,14 +8,19 @@ private struct Span: Equatable, CustomStringConvertible {
     let parameter: MachineParameter
     let openedMs: Int64
     let resolvedMs: Int64?
+
+    /// Times since the start.
+    init(_ parameter: MachineParameter, _ opened: Int64, _ resolved: Int64? = nil) {
+        (self.parameter, openedMs, resolvedMs) = (parameter, start + opened, resolved.map { start + $0 })
+    }
+
     var description: String { "\(parameter) \(openedMs - start)–\(resolvedMs.map { "\($0 - start)" } ?? "")" }
 }
 
 @Suite("Alerts of a driver")
 struct DriverWatchTests {
     private static let car = VehicleID("car-1")!
-    private static let always = Drivers(
-        drivings: [], assignments: [], owners: [Drivers.Change(fromMs: 0, account: "jo")])
+    private static let always = drivers(owned: [(0, "jo")])
 
     private static func reading(
         _ ms: Int64, speed: Int32? = nil, coolant: Int32? = nil, voltage: Int32? = nil
@@ -42,7 +47,7 @@ struct DriverWatchTests {
     }
 
     private static func spans(_ episodes: [Episode]) -> [Span] {
-        episodes.map { Span(parameter: $0.parameter, openedMs: $0.openedMs, resolvedMs: $0.resolvedMs) }
+        episodes.map { Span($0.parameter, $0.openedMs - start, $0.resolvedMs.map { $0 - start }) }
     }
 
     private static func rules(_ words: String..., account: String = "jo") throws -> DriverRules {
@@ -57,44 +62,33 @@ struct DriverWatchTests {
         let found = Self.episodes(
             [
                 Self.reading(0, speed: 128_748), Self.reading(1_000, speed: 128_749),
-                Self.reading(2_000, speed: 140_000),
-                Self.reading(3_000, speed: 123_921), Self.reading(4_000, speed: 123_920),
-                Self.reading(5_000, speed: 0),
+                Self.reading(2_000, speed: 140_000), Self.reading(3_000, speed: 123_921),
+                Self.reading(4_000, speed: 123_920), Self.reading(5_000, speed: 0),
             ], [try Self.rules()])
-        #expect(
-            Self.spans(found) == [
-                Span(parameter: .carSpeed, openedMs: start + 1_000, resolvedMs: start + 4_000)
-            ])
+        #expect(Self.spans(found) == [Span(.carSpeed, 1_000, 4_000)])
         #expect(found[0].worstValue == 140_000 && found[0].threshold == 128_748 && found[0].model == "jo")
         #expect(found[0].unit == "km/h" && found[0].name == "Speed")
     }
 
-    @Test("Voltage out of its band for 10 s; a good value in between begins anew")
-    func voltage() throws {
+    @Test("Voltage out of its band for 10 s; a good value in between begins anew") func voltage() throws {
         let low: [(Int64, Int32)] = [(0, 11_799), (5_000, 11_900), (6_000, 11_000), (15_999, 11_000), (16_000, 11_000)]
         let found = Self.episodes(low.map { Self.reading($0.0, voltage: $0.1) }, [try Self.rules()])
-        #expect(Self.spans(found) == [Span(parameter: .voltageLow, openedMs: start + 16_000, resolvedMs: nil)])
+        #expect(Self.spans(found) == [Span(.voltageLow, 16_000)])
         #expect(found[0].sinceMs == start + 6_000)
         let high = (0...11).map { Self.reading($0 * 1_000, voltage: 15_001) }
-        #expect(
-            Self.spans(Self.episodes(high, [try Self.rules()])) == [
-                Span(parameter: .voltageHigh, openedMs: start + 10_000, resolvedMs: nil)
-            ])
+        #expect(Self.spans(Self.episodes(high, [try Self.rules()])) == [Span(.voltageHigh, 10_000)])
         let never = (0...60).map { Self.reading($0 * 1_000, voltage: $0 % 10 == 9 ? 12_500 : 11_000) }
         #expect(Self.episodes(never, [try Self.rules()]).isEmpty)
     }
 
-    @Test("A silence of more than five minutes ends what is open, and a hold time")
-    func silence() throws {
+    @Test("A silence of more than five minutes ends what is open, and a hold time") func silence() throws {
         let readings = [
             Self.reading(0, speed: 150_000, voltage: 11_000), Self.reading(300_000, speed: 150_000, voltage: 11_000),
             Self.reading(600_001, speed: 150_000, voltage: 11_000),
         ]
         #expect(
             Self.spans(Self.episodes(readings, [try Self.rules()], clockMs: start + 900_002)) == [
-                Span(parameter: .carSpeed, openedMs: start, resolvedMs: start + 600_000),
-                Span(parameter: .voltageLow, openedMs: start + 300_000, resolvedMs: start + 600_000),
-                Span(parameter: .carSpeed, openedMs: start + 600_001, resolvedMs: start + 900_001),
+                Span(.carSpeed, 0, 600_000), Span(.voltageLow, 300_000, 600_000), Span(.carSpeed, 600_001, 900_001),
             ])
         // A clock that has not passed it says nothing.
         #expect(Self.episodes(readings, [try Self.rules()], clockMs: start + 900_001).last?.resolvedMs == nil)
@@ -110,9 +104,7 @@ struct DriverWatchTests {
         let first = drive(from: 0, to: 120 * minute) + drive(from: 149 * minute, to: 241 * minute)
         #expect(
             Self.spans(Self.episodes(first, [try Self.rules()], clockMs: start + 271 * minute)) == [
-                Span(
-                    parameter: .wheelHours, openedMs: start + 241 * minute,
-                    resolvedMs: start + (241 + 30) * minute)
+                Span(.wheelHours, 241 * minute, (241 + 30) * minute)
             ])
         // Half an hour with a running engine is a pause like any other.
         let second =
@@ -124,32 +116,23 @@ struct DriverWatchTests {
     }
 
     @Test("Each is judged by the limits of who drives: the uploader, else who is assigned, else the owner")
-    func drivers() throws {
+    func whoDrives() throws {
         let fast = (0..<100).map { Self.reading($0 * 1_000, speed: 100_000) }
-        let drivers = Drivers(
-            drivings: [.init(fromMs: start + 60_000, untilMs: start + 69_000, account: "ann", id: "d")],
-            assignments: [
-                .init(fromMs: start + 20_000, account: "bea"), .init(fromMs: start + 40_000, account: nil),
-            ], owners: [.init(fromMs: start + 50_000, account: "owner")])
+        let people = drivers(
+            [.init(fromMs: start + 60_000, untilMs: start + 69_000, account: "ann", id: "d")],
+            assigned: [(start + 20_000, "bea"), (start + 40_000, nil)], owned: [(start + 50_000, "owner")])
         let rules = [
             try Self.rules("speed_limit_kmh=90", account: "ann"), try Self.rules("speed_limit_kmh=95", account: "bea"),
             try Self.rules(account: "owner"),
         ]
-        let found = Self.episodes(fast, rules, by: drivers)
+        let found = Self.episodes(fast, rules, by: people)
         #expect(found.map(\.model) == ["bea", "ann"])
-        #expect(
-            Self.spans(found) == [
-                Span(parameter: .carSpeed, openedMs: start + 20_000, resolvedMs: start + 40_000),
-                Span(parameter: .carSpeed, openedMs: start + 60_000, resolvedMs: start + 70_000),
-            ])
-        #expect(Self.episodes(fast, rules, by: Drivers(drivings: [], assignments: [], owners: [])).isEmpty)
+        #expect(Self.spans(found) == [Span(.carSpeed, 20_000, 40_000), Span(.carSpeed, 60_000, 70_000)])
+        #expect(Self.episodes(fast, rules, by: drivers()).isEmpty)
     }
 
-    @Test("Another driver begins anew: what was open, held or counted was the one's before")
-    func change() throws {
-        let drivers = Drivers(
-            drivings: [], assignments: [.init(fromMs: start + 9_005_000, account: "bea")],
-            owners: [.init(fromMs: 0, account: "owner")])
+    @Test("Another driver begins anew: what was open, held or counted was the one's before") func change() throws {
+        let people = drivers(assigned: [(start + 9_005_000, "bea")], owned: [(0, "owner")])
         let rules = [try Self.rules(account: "owner"), try Self.rules("wheel_limit_h=3", account: "bea")]
         // Three hours: the second driver comes after two and a half, in the middle of it all.
         let readings = (0...1_080).map { step in
@@ -158,18 +141,13 @@ struct DriverWatchTests {
                 ms, speed: 8_000_000...9_100_000 ~= ms ? 150_000 : 50_000,
                 voltage: ms == 9_000_000 || ms == 9_010_000 ? 11_000 : 12_500)
         }
-        let found = Self.episodes(readings, rules, by: drivers)
-        #expect(
-            Self.spans(found) == [
-                Span(parameter: .carSpeed, openedMs: start + 8_000_000, resolvedMs: start + 9_010_000),
-                Span(parameter: .carSpeed, openedMs: start + 9_010_000, resolvedMs: start + 9_110_000),
-            ])
+        let found = Self.episodes(readings, rules, by: people)
+        #expect(Self.spans(found) == [Span(.carSpeed, 8_000_000, 9_010_000), Span(.carSpeed, 9_010_000, 9_110_000)])
         #expect(found.map(\.model) == ["owner", "bea"])
         #expect(found.map(\.worstMs) == [start + 8_000_000, start + 9_010_000])
     }
 
-    @Test("Settings judge from their own time on")
-    func versions() throws {
+    @Test("Settings judge from their own time on") func versions() throws {
         var strict = DriverSettings()
         try strict.set("speed_limit_kmh=50")
         var off = strict
@@ -180,10 +158,7 @@ struct DriverWatchTests {
                 .init(inForceMs: start + 20_000, settings: off), .init(inForceMs: start + 10_000, settings: strict),
             ])
         let found = Self.episodes((0..<30).map { Self.reading($0 * 1_000, speed: 60_000) }, [rules])
-        #expect(
-            Self.spans(found) == [
-                Span(parameter: .carSpeed, openedMs: start + 10_000, resolvedMs: start + 20_000)
-            ])
+        #expect(Self.spans(found) == [Span(.carSpeed, 10_000, 20_000)])
     }
 
     /// The same by looking at all readings again for each alert: no state, no shortcut.
@@ -216,7 +191,7 @@ struct DriverWatchTests {
                 }
                 let end = values.first { $0.ts > opened.ts && isOver($0.value) }
                 let silence = number + 1 < blocks.count ? block[block.count - 1].ts + 300_000 : nil
-                spans.append(Span(parameter: parameter, openedMs: opened.ts, resolvedMs: end?.ts ?? silence))
+                spans.append(Span(parameter, opened.ts - start, (end?.ts ?? silence).map { $0 - start }))
                 at = end.map { end in values.firstIndex { $0.ts == end.ts }! } ?? values.count
             }
         }
@@ -232,10 +207,7 @@ struct DriverWatchTests {
             while to + 1 < moving.count, moving[to + 1] - moving[to] < 1_800_000 { to += 1 }
             if let opened = moving[from...to].first(where: { $0 - moving[from] > 14_400_000 }) {
                 let isOver = readings[readings.count - 1].ts - moving[to] >= 1_800_000
-                spans.append(
-                    Span(
-                        parameter: .wheelHours, openedMs: opened,
-                        resolvedMs: isOver ? moving[to] + 1_800_000 : nil))
+                spans.append(Span(.wheelHours, opened - start, isOver ? moving[to] + 1_800_000 - start : nil))
             }
             from = to + 1
         }
@@ -259,11 +231,9 @@ struct DriverWatchTests {
                         voltage: chance.once(in: 3) ? nil : volts[Int(chance.below(4))]))
             }
             let expected =
-                Self.naive(
-                    readings, .speed, .carSpeed, limit: 128_748, clear: 123_920, isBelow: false, holdMs: 0)
+                Self.naive(readings, .speed, .carSpeed, limit: 128_748, clear: 123_920, isBelow: false, holdMs: 0)
                 + Self.naiveWheel(readings)
-                + Self.naive(
-                    readings, .coolant, .carCoolant, limit: 104_444, clear: 101_666, isBelow: false, holdMs: 0)
+                + Self.naive(readings, .coolant, .carCoolant, limit: 104_444, clear: 101_666, isBelow: false, holdMs: 0)
                 + Self.naive(
                     readings, .voltage, .voltageLow, limit: 11_800, clear: 12_000, isBelow: true, holdMs: 10_000)
                 + Self.naive(
@@ -277,10 +247,8 @@ struct DriverWatchTests {
         }
     }
 
-    @Test("What is open says when a silence ends it")
-    func quiet() throws {
-        var watch = DriverWatch(
-            vehicle: Self.car, DriverContext(drivers: Self.always, rules: ["jo": try Self.rules()]))
+    @Test("What is open says when a silence ends it") func quiet() throws {
+        var watch = DriverWatch(vehicle: Self.car, DriverContext(drivers: Self.always, rules: ["jo": try Self.rules()]))
         _ = watch.observe(Self.reading(1_000, voltage: 11_000))
         #expect(watch.quietMs == .max && watch.open.isEmpty)
         #expect(watch.observe(Self.reading(11_000, voltage: 11_000)).map(\.parameter) == [.voltageLow])
@@ -293,12 +261,9 @@ struct DriverWatchTests {
     func comingDrive() throws {
         let strict = try Self.rules("speed_limit_kmh=50", account: "al")
         // Whose limits are asked for, because the car was assigned to it before.
-        let drivers = Drivers(
-            drivings: [],
-            assignments: [.init(fromMs: start - 2_000, account: "al"), .init(fromMs: start - 1_000, account: nil)],
-            owners: [.init(fromMs: 0, account: "jo")])
         let context = DriverContext(
-            drivers: drivers, rules: ["jo": try Self.rules(), "al": strict, "unknown": strict])
+            drivers: drivers(assigned: [(start - 2_000, "al"), (start - 1_000, nil)], owned: [(0, "jo")]),
+            rules: ["jo": try Self.rules(), "al": strict, "unknown": strict])
         var watch = DriverWatch(vehicle: Self.car, context)
         func driving(_ from: Int64, _ until: Int64, _ account: String) -> Drivers.Driving {
             Drivers.Driving(fromMs: start + from, untilMs: start + until, account: account, id: "\(from)")
@@ -325,9 +290,8 @@ struct TroubleCodesTests {
     private static func episodes(_ scans: [TroubleCodes.Scan]) -> [Episode] {
         TroubleCodes.episodes(
             vehicle: car, scans: scans,
-            DriverContext(
-                drivers: Drivers(drivings: [], assignments: [], owners: [.init(fromMs: 0, account: "jo")]),
-                rules: ["jo": DriverRules(account: "jo", versions: [])]))
+            DriverContext(drivers: drivers(owned: [(0, "jo")]), rules: ["jo": DriverRules(account: "jo", versions: [])])
+        )
     }
 
     @Test("A code opens with the scan that first shows it and ends with one that does not, in any order of scans")
@@ -346,8 +310,7 @@ struct TroubleCodesTests {
         #expect(Self.episodes(scans.reversed()) == found)
     }
 
-    @Test("Two codes of one scan are two alerts, and a late scan moves the one it is about")
-    func told() {
+    @Test("Two codes of one scan are two alerts, and a late scan moves the one it is about") func told() {
         var told = ToldAlerts()
         let cause = AlertCause(pushedMs: start, isLate: true)
         let first = TroubleCodes.Scan(ts: start + 1_000, id: "b", codes: ["P0133", "U0100"])

@@ -2,37 +2,24 @@ import Alerts
 import Codecs
 import Fleet
 import Foundation
+import SimKit
 import Testing
 
 /// Two days of six synthetic machines against the alerts that the generator worked out without this code.
 struct FixtureTests {
-    struct Row: Decodable, Equatable {
+    struct Alert: Decodable, Equatable {
         var vehicle: String, parameter: String, severity: String
         var opened_ts: Int64, resolved_ts: Int64?
         /// Null where there was none.
         var worst_value: Double?
     }
 
-    static func shippedRules() throws -> RuleSet {
-        let models = try ["S690 Combine", "R4038 Sprayer", tractor].map { model in
-            let name = "\(model)-thresholds.xml"
-            return (
-                model,
-                try ThresholdFile.parse(
-                    fileName: name, bytes: [UInt8](Data(contentsOf: root.appending(path: "Deploy/thresholds/\(name)"))))
-            )
-        }
-        return RuleSet(Dictionary(uniqueKeysWithValues: models))
-    }
-
     @Test("The fixture's readings give exactly the expected alerts") func expected() throws {
-        let folder = root.appending(path: "Tests/Fixtures/machines")
-        let rules = try FixtureTests.shippedRules()
-        let (decoder, timeline) = (RecordDecoder(), RuleTimeline(always: rules))
+        let (decoder, timeline) = (RecordDecoder(), RuleTimeline(always: try shippedRules()))
         var folds: [VehicleID: AlertFold] = [:]
         var (found, lines): ([String: Episode], Int) = ([:], 0)
-        for line in try Data(contentsOf: folder.appending(path: "readings.jsonl")).split(separator: 0x0A) {
-            guard case .machine(let reading, let dropped) = try decoder.decode(line: [UInt8](line), isMachine: true)
+        for line in try Repository.bytes("Tests/Fixtures/machines/readings.jsonl").split(separator: 0x0A) {
+            guard case .machine(let reading, let dropped) = try decoder.decode(line: Array(line), isMachine: true)
             else {
                 Issue.record("line \(lines + 1) is no machine's reading")
                 continue
@@ -45,13 +32,13 @@ struct FixtureTests {
         }
         #expect(lines == 6 * 288)
         let rows = found.values.map { episode in
-            Row(
+            Alert(
                 vehicle: episode.vehicle.text, parameter: episode.name, severity: episode.severity.rawValue,
                 opened_ts: episode.openedMs,
                 resolved_ts: episode.resolvedMs, worst_value: episode.worstValue.map { Double($0) / 1_000 })
         }.sorted { ($0.vehicle, $0.parameter, $0.opened_ts) < ($1.vehicle, $1.parameter, $1.opened_ts) }
         let expected = try JSONDecoder().decode(
-            [Row].self, from: Data(contentsOf: folder.appending(path: "expected.json")))
+            [Alert].self, from: Data(Repository.bytes("Tests/Fixtures/machines/expected.json")))
         #expect(rows == expected)
         #expect(expected.count > 10)
     }

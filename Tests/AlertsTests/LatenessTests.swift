@@ -18,7 +18,7 @@ struct LatenessTests {
         #expect(read.pushed(atMs: pushedMs) == read)
     }
 
-    private let rules = RuleTimeline(always: RuleSet([tractor: [rule(.coolantTemperature, .above, 85, critical: 95)]]))
+    private let rules = always(rule(.coolantTemperature, .above, 85, critical: 95))
 
     /// What is told of readings, each pushed so many seconds after the start.
     private func told(_ readings: [(Int64, coolant: Int64, pushed: Int64)]) -> (ToldAlerts, [AlertTransition]) {

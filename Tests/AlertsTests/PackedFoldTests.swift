@@ -5,13 +5,14 @@ import SimKit
 import Testing
 
 struct PackedFoldTests {
-    static let rules = RuleSet([
-        tractor: [
-            AlertFoldTests.coolant, AlertFoldTests.fuel, AlertFoldTests.gps,
-            rule(.tirePressure, .below, 70, hold: 600, advice: "Größe prüfen 🛞"),
-            rule(.engineHours, .above, 50, every: 50), rule(.lastCellCallIn, .above, 5),
-        ], "R4038 Sprayer": [AlertFoldTests.held],
-    ])
+    static let rules = RuleTimeline(
+        always: RuleSet([
+            tractor: [
+                AlertFoldTests.coolant, AlertFoldTests.fuel, AlertFoldTests.gps,
+                rule(.tirePressure, .below, 70, hold: 600, advice: "Größe prüfen 🛞"),
+                rule(.engineHours, .above, 50, every: 50), rule(.lastCellCallIn, .above, 5),
+            ], "R4038 Sprayer": [AlertFoldTests.held],
+        ]))
 
     static func readings(_ chance: inout SeededChance, count: Int) -> [MachineReading] {
         var seconds: Int64 = 0
@@ -32,13 +33,12 @@ struct PackedFoldTests {
         var chance = SeededChance(seed: seed)
         var fold = AlertFold()
         var wasOpen = false
-        for reading in PackedFoldTests.readings(&chance, count: 60) {
+        for reading in Self.readings(&chance, count: 60) {
             var again = try AlertFold(packed: fold.packed)
             #expect(again == fold, "seed \(seed)")
             #expect(again.packed == fold.packed, "seed \(seed)")
-            let changes = fold.observe(reading, rules: RuleTimeline(always: PackedFoldTests.rules))
-            #expect(
-                again.observe(reading, rules: RuleTimeline(always: PackedFoldTests.rules)) == changes, "seed \(seed)")
+            let changes = fold.observe(reading, rules: Self.rules)
+            #expect(again.observe(reading, rules: Self.rules) == changes, "seed \(seed)")
             wasOpen = wasOpen || fold.open.count > 2
         }
         #expect(wasOpen, "seed \(seed) tests little")
@@ -48,9 +48,7 @@ struct PackedFoldTests {
     private func rich() -> [UInt8] {
         var fold = AlertFold()
         var chance = SeededChance(seed: 7)
-        for reading in PackedFoldTests.readings(&chance, count: 40) {
-            _ = fold.observe(reading, rules: RuleTimeline(always: PackedFoldTests.rules))
-        }
+        for reading in Self.readings(&chance, count: 40) { _ = fold.observe(reading, rules: Self.rules) }
         return fold.packed
     }
 
@@ -70,8 +68,7 @@ struct PackedFoldTests {
             [2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],
             [2, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], [2, 0, 1, 16, 0, 0, 0],
             [2, 0, 1, 200, 0, 0, 0], [2, 0, 0, 0, 1, 0, 4], [2, 0, 0, 0, 1, 0, 3, 0],
-            [2, 0, 0, 0, 1, 0, 3, 0xFF, 0x7F],
-            [2, 0, 0, 0, 1, 0, 3] + [UInt8](repeating: 0, count: 30),
+            [2, 0, 0, 0, 1, 0, 3, 0xFF, 0x7F], [2, 0, 0, 0, 1, 0, 3] + [UInt8](repeating: 0, count: 30),
             // Times that no reading has: judging from them would overflow.
             [2, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0, 0],
             [2, 0, 0, 1, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0],
@@ -87,13 +84,12 @@ struct PackedFoldTests {
         var refused = 0
         for _ in 0..<600 {
             var changed = bytes
-            for _ in 0...chance.below(3) { changed[Int(chance.below(Int64(bytes.count)))] = UInt8(chance.below(256)) }
+            chance.change(&changed, most: 3)
             guard var fold = try? AlertFold(packed: changed) else {
                 refused += 1
                 continue
             }
-            let changes = fold.observe(
-                reading(1_000_000, [.fuelLevel: 1]), rules: RuleTimeline(always: PackedFoldTests.rules))
+            let changes = fold.observe(reading(1_000_000, [.fuelLevel: 1]), rules: Self.rules)
             #expect(changes.allSatisfy { $0.openedMs != 0 }, "seed \(seed)")
         }
         #expect(refused > 50, "seed \(seed)")

@@ -1,29 +1,23 @@
 import Alerts
 import Fleet
-import Foundation
+import SimKit
 import Testing
 
 struct RuleFolderTests {
     private static func folder(_ path: String) throws -> RuleFolder {
-        let url = root.appending(path: path)
-        var files: [String: [UInt8]] = [:]
-        for name in try FileManager.default.contentsOfDirectory(atPath: url.path) where name.hasSuffix(".xml") {
-            files[name] = [UInt8](try Data(contentsOf: url.appending(path: name)))
-        }
-        return RuleFolder(files)
+        let names = try Repository.names(path, ending: ".xml")
+        return RuleFolder(
+            Dictionary(uniqueKeysWithValues: try names.map { ($0, try Repository.bytes("\(path)/\($0)")) }))
     }
 
     @Test("The file of the old app loads unchanged") func old() throws {
-        var fuel = Threshold(
-            field: .parameter(.fuelLevel), test: .below, unit: "gallons", type: .int, audience: .farmer,
-            threshold: 65_000)
-        fuel.capacity = nil
-        #expect(
-            try RuleFolderTests.folder("Tests/Fixtures/thresholds/old").load() == RuleSet(["S690 Combine": [fuel]]))
+        var fuel = rule(.fuelLevel, .below, 65)
+        fuel.unit = "gallons"
+        #expect(try Self.folder("Tests/Fixtures/thresholds/old").load() == RuleSet(["S690 Combine": [fuel]]))
     }
 
     @Test("Twelve broken files, each with its message") func broken() throws {
-        let folder = try RuleFolderTests.folder("Tests/Fixtures/thresholds/broken")
+        let folder = try Self.folder("Tests/Fixtures/thresholds/broken")
         #expect(folder.files.count == 12)
         let error = try #require(throws: ThresholdError.self) { try folder.load() }
         let names = ThresholdField.table.flatMap(\.names).joined(separator: ", ")
@@ -91,8 +85,7 @@ struct RuleFolderTests {
                 "changed 8R Tractor: Coolant Temperature: threshold 85 → 90, critical 95 → none, for 2.5",
                 "removed 8R Tractor: Fuel Level: test below, unit u, type int, user farmer, threshold 50, clear 54",
                 "added 8R Tractor: GPS Available: test below, unit u, type int, user farmer, threshold 1, for 300, "
-                    + "absent 300",
-                "changed R4038 Sprayer: Fuel Level: advice Refuel.",
+                    + "absent 300", "changed R4038 Sprayer: Fuel Level: advice Refuel.",
                 "added machine m-1: Coolant Temperature: test above, unit u, type int, user farmer, threshold 90, "
                     + "for 2.5, clear 82",
             ])

@@ -11,10 +11,8 @@ struct RuleTextTests {
         let texts = [
             "", " ", "a\tb", "a\nb", "\\", "\\n", "\\e", "\r\n", "Größe 🛞", "e\u{301}", "\"q\"", "rule\tmodel",
         ]
-        func text() -> String { texts[Int(chance.below(Int64(texts.count)))] }
-        func number() -> Int64? {
-            [nil, 0, 1, 1_000, 999_999_999_999, 1_000_000_000_000][Int(chance.below(6))]
-        }
+        func text() -> String { chance.pick(texts) }
+        func number() -> Int64? { [nil, 0, 1, 1_000, 999_999_999_999, 1_000_000_000_000][Int(chance.below(6))] }
         func signed() -> Int64? { number().map { chance.once(in: 2) ? $0 : -$0 } }
         let isSecond = chance.once(in: 2)
         func thresholds() -> [Threshold] {
@@ -41,7 +39,7 @@ struct RuleTextTests {
 
     @Test("A rule set comes back from the log as it went", arguments: 0..<300 as Range<UInt64>)
     func identity(seed: UInt64) throws {
-        let rules = RuleTextTests.set(seed: seed)
+        let rules = Self.set(seed: seed)
         let again = try RuleSet(text: rules.text)
         #expect(again == rules && again.version == rules.version && again.text == rules.text, "seed \(seed)")
         let json = RecordWriter.rules(fromMs: start, version: rules.version, text: rules.text)
@@ -56,7 +54,7 @@ struct RuleTextTests {
     }
 
     @Test("The shipped rules fit a record many times over") func shipped() throws {
-        let rules = try FixtureTests.shippedRules()
+        let rules = try shippedRules()
         #expect(try RuleSet(text: rules.text) == rules)
         #expect(rules.text.utf8.count < RuleSet.textBytesMax / 50)
         #expect(rules.text.hasPrefix("drover-rules 2\nmodel\t8R Tractor\nrule\t"))
@@ -108,10 +106,10 @@ struct RuleTextTests {
     @Test("Changed text throws or gives rules that can be judged by", arguments: 0..<20 as Range<UInt64>)
     func hostile(seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
-        let bytes = Array(try FixtureTests.shippedRules().text.utf8)
+        let bytes = Array(try shippedRules().text.utf8)
         for _ in 0..<200 {
             var changed = bytes
-            for _ in 0...chance.below(3) { changed[Int(chance.below(Int64(bytes.count)))] = UInt8(chance.below(256)) }
+            chance.change(&changed, most: 3)
             guard let rules = try? RuleSet(text: String(decoding: changed, as: UTF8.self)) else { continue }
             var fold = AlertFold()
             _ = fold.observe(reading(0, [.fuelLevel: 1, .lastCellCallIn: start]), rules: RuleTimeline(always: rules))

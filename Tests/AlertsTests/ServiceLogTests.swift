@@ -15,7 +15,7 @@ struct ServiceLogTests {
     ) -> [String] {
         var interval = rule(.engineHours, .above, 50, critical: critical, every: 50)
         interval.soon = soon.map { $0 * 1_000 }
-        let (rules, log) = (RuleTimeline(always: RuleSet([tractor: [interval]])), ServiceLog(services))
+        let (rules, log) = (always(interval), ServiceLog(services))
         var (fold, told): (AlertFold, [String: Episode]) = (AlertFold(), [:])
         for (seconds, tenths) in hours {
             for episode in fold.observe(reading(seconds, [.engineHours: tenths * 100]), rules: rules, services: log) {
@@ -31,47 +31,42 @@ struct ServiceLogTests {
     }
 
     @Test("Due soon, due, done: an interval counts from the recorded service") func interval() {
-        let done = [ServiceLogTests.service(0, 1_000)]
+        let done = [Self.service(0, 1_000)]
         // Tenths of hours: 45.0 is not soon yet, 45.1 is; 50.0 is not due, 50.1 is.
-        #expect(ServiceLogTests.judge([(1, 10_450)], done) == [])
-        #expect(ServiceLogTests.judge([(1, 10_450), (2, 10_451)], done) == ["2 due_soon warning 45.1"])
-        #expect(ServiceLogTests.judge([(2, 10_451), (3, 10_500)], done) == ["2 due_soon warning 50"])
-        #expect(ServiceLogTests.judge([(2, 10_451), (3, 10_501)], done) == ["2 open warning 50.1"])
+        #expect(Self.judge([(1, 10_450)], done) == [])
+        #expect(Self.judge([(1, 10_450), (2, 10_451)], done) == ["2 due_soon warning 45.1"])
+        #expect(Self.judge([(2, 10_451), (3, 10_500)], done) == ["2 due_soon warning 50"])
+        #expect(Self.judge([(2, 10_451), (3, 10_501)], done) == ["2 open warning 50.1"])
         // No reading between: due at once.
-        #expect(ServiceLogTests.judge([(1, 10_700)], done) == ["1 open warning 70"])
-        #expect(ServiceLogTests.judge([(1, 10_700)], done, critical: 60) == ["1 open critical 70"])
+        #expect(Self.judge([(1, 10_700)], done) == ["1 open warning 70"])
+        #expect(Self.judge([(1, 10_700)], done, critical: 60) == ["1 open critical 70"])
         // Without `<soon>` it is a tenth of the interval; 0 says nothing before.
-        #expect(ServiceLogTests.judge([(1, 10_451)], done, soon: nil) == ["1 due_soon warning 45.1"])
-        #expect(ServiceLogTests.judge([(1, 10_500)], done, soon: 0) == [])
+        #expect(Self.judge([(1, 10_451)], done, soon: nil) == ["1 due_soon warning 45.1"])
+        #expect(Self.judge([(1, 10_500)], done, soon: 0) == [])
     }
 
     @Test("Recording a service closes the alert when it was done") func recorded() {
         let readings: [(Int64, Int64)] = [(0, 9_000), (10, 9_010)]
-        #expect(ServiceLogTests.judge(readings, []) == ["0 open warning 901"])
-        #expect(ServiceLogTests.judge(readings, [ServiceLogTests.service(5, 900)]) == ["0-5 resolved warning 900"])
-        #expect(ServiceLogTests.judge(readings, [ServiceLogTests.service(10, 901)]) == ["0-10 resolved warning 900"])
+        #expect(Self.judge(readings, []) == ["0 open warning 901"])
+        #expect(Self.judge(readings, [Self.service(5, 900)]) == ["0-5 resolved warning 900"])
+        #expect(Self.judge(readings, [Self.service(10, 901)]) == ["0-10 resolved warning 900"])
         // After the last reading.
-        #expect(ServiceLogTests.judge(readings, [ServiceLogTests.service(60, 901)]) == ["0-60 resolved warning 901"])
+        #expect(Self.judge(readings, [Self.service(60, 901)]) == ["0-60 resolved warning 901"])
         // Before the first: nothing was ever open.
-        #expect(ServiceLogTests.judge(readings, [ServiceLogTests.service(0, 900)]) == [])
+        #expect(Self.judge(readings, [Self.service(0, 900)]) == [])
         // A service of long ago: closed as it was done, and due again by the next reading.
-        #expect(
-            ServiceLogTests.judge(readings, [ServiceLogTests.service(5, 800)]) == [
-                "0-5 resolved warning 900", "10 open warning 101",
-            ])
+        #expect(Self.judge(readings, [Self.service(5, 800)]) == ["0-5 resolved warning 900", "10 open warning 101"])
         // The next service counts from itself.
         #expect(
-            ServiceLogTests.judge(
-                [(0, 9_000), (10, 9_460), (20, 9_470), (30, 9_920)],
-                [ServiceLogTests.service(0, 900), ServiceLogTests.service(15, 946)]) == [
+            Self.judge(
+                [(0, 9_000), (10, 9_460), (20, 9_470), (30, 9_920)], [Self.service(0, 900), Self.service(15, 946)]) == [
                     "10-15 resolved warning 46", "30 due_soon warning 46",
                 ])
     }
 
     @Test("What was due soon and is due is told as worse, once") func told() throws {
-        let interval = rule(.engineHours, .above, 50, every: 50)
-        let rules = RuleTimeline(always: RuleSet([tractor: [interval]]))
-        let log = ServiceLog([ServiceLogTests.service(0, 0)])
+        let rules = always(rule(.engineHours, .above, 50, every: 50))
+        let log = ServiceLog([Self.service(0, 0)])
         var (fold, told) = (AlertFold(), ToldAlerts())
         var kinds: [String] = []
         for (seconds, hours) in [(1, 46), (2, 47), (3, 51), (4, 52)] as [(Int64, Int64)] {
@@ -89,9 +84,7 @@ struct ServiceLogTests {
         arguments: 0..<50 as Range<UInt64>)
     func order(seed: UInt64) {
         var chance = SeededChance(seed: seed)
-        let entries = (0..<8).map { _ in
-            ServiceLogTests.service(chance.below(6), chance.below(3), "s\(chance.below(3))")
-        }
+        let entries = (0..<8).map { _ in Self.service(chance.below(6), chance.below(3), "s\(chance.below(3))") }
         var repeated = entries + entries.filter { _ in chance.once(in: 2) }
         repeated.shuffle(using: &chance)
         #expect(ServiceLog(entries) == ServiceLog(repeated), "seed \(seed)")

@@ -1,16 +1,9 @@
 import Alerts
 import Fleet
-import Foundation
 import Testing
 
 /// A change of one parameter changes that and nothing else, whatever the file looks like.
 struct ThresholdEditTests {
-    static let shipped = ["8R Tractor", "R4038 Sprayer", "S690 Combine"]
-
-    private func file(_ model: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/\(model)-thresholds.xml")))
-    }
-
     private func texts(_ threshold: Threshold) -> [String: String] {
         Dictionary(threshold.elements) { first, _ in first }
     }
@@ -19,9 +12,9 @@ struct ThresholdEditTests {
         try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: bytes)
     }
 
-    @Test("What stands there written again means the same", arguments: ThresholdEditTests.shipped)
+    @Test("What stands there written again means the same", arguments: shippedModels)
     func writtenAgain(model: String) throws {
-        var bytes = try file(model)
+        var bytes = try shippedFile(model)
         let before = try rules(bytes)
         for threshold in before {
             bytes = try #require(
@@ -30,9 +23,9 @@ struct ThresholdEditTests {
         }
     }
 
-    @Test("One taken out and put back leaves all others as they are", arguments: ThresholdEditTests.shipped)
+    @Test("One taken out and put back leaves all others as they are", arguments: shippedModels)
     func takenOut(model: String) throws {
-        let bytes = try file(model)
+        let bytes = try shippedFile(model)
         let before = try rules(bytes)
         for threshold in before {
             let without = try #require(try ThresholdEdit.put(nil, of: threshold.field, in: bytes, fileName: model))
@@ -43,8 +36,7 @@ struct ThresholdEditTests {
         }
     }
 
-    @Test("The name that a file uses, comments and what only looks like an element stay")
-    func allElseStays() throws {
+    @Test("The name that a file uses, comments and what only looks like an element stay") func allElseStays() throws {
         let text = """
             <?xml version="1.0" encoding="utf-8"?>
             <!-- <parameter> is no element here, nor </parameter> -->
@@ -72,25 +64,22 @@ struct ThresholdEditTests {
                 != ThresholdEdit.standing(field, in: Array(text.utf8), fileName: "x"))
     }
 
-    @Test("A file begins with its first parameter")
-    func firstParameter() throws {
+    @Test("A file begins with its first parameter") func firstParameter() throws {
         let fuel = ThresholdField.parameter(.fuelLevel)
         let made = try #require(
             try ThresholdEdit.put(
                 ["test": "below", "type": "int", "user": "farmer", "threshold": "5", "advice": "<&>"], of: fuel,
-                in: nil,
-                fileName: "x"))
+                in: nil, fileName: "x"))
         let rule = try #require(try rules(made).first)
         #expect(rule.field == fuel && rule.threshold == 5_000 && rule.advice == "<&>" && rule.unit.isEmpty)
         #expect(try ThresholdEdit.put(nil, of: fuel, in: nil, fileName: "x") == nil)
     }
 
-    @Test("A file that does not load, or is written otherwise, is left alone")
-    func leftAlone() {
+    @Test("A file that does not load, or is written otherwise, is left alone") func leftAlone() {
         let fuel = ThresholdField.parameter(.fuelLevel)
         for text in [
             "<root><parameter>", "<root></root>",
-            "<?xml version=\"1.0\" encoding=\"iso-8859-1\"?><root><parameter><name>Fuel Level</name>"
+            #"<?xml version="1.0" encoding="iso-8859-1"?><root><parameter><name>Fuel Level</name>"#
                 + "<test>none</test><unit> </unit><type>int</type><user>farmer</user><threshold>0</threshold></parameter></root>",
         ] {
             #expect(throws: ThresholdEdit.Fault.self) {

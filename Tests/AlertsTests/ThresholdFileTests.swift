@@ -1,32 +1,21 @@
 import Alerts
 import Fleet
 import Foundation
+import SimKit
 import Testing
 
 struct ThresholdFileTests {
     // MARK: Shipped files
 
-    struct Shipped: CustomTestStringConvertible {
-        let model: String
-        let fuel: Int64, capacity: Int64, oil: Int64, tire: Int64, recommended: Int64
-        var testDescription: String { model }
-    }
-
-    static func shipped(_ model: String) throws -> [Threshold] {
-        let name = "\(model)-thresholds.xml"
-        return try ThresholdFile.parse(
-            fileName: name, bytes: [UInt8](Data(contentsOf: root.appending(path: "Deploy/thresholds/\(name)"))))
-    }
-
     @Test(
         "Shipped files say what the table says",
         arguments: [
-            Shipped(model: "S690 Combine", fuel: 65, capacity: 330, oil: 55, tire: 160, recommended: 193),
-            Shipped(model: "R4038 Sprayer", fuel: 40, capacity: 155, oil: 88, tire: 420, recommended: 441),
-            Shipped(model: "8R Tractor", fuel: 50, capacity: 190, oil: 55, tire: 70, recommended: 80),
-        ])
-    func shippedValues(_ table: Shipped) throws {
-        let rows = Dictionary(uniqueKeysWithValues: try ThresholdFileTests.shipped(table.model).map { ($0.name, $0) })
+            ("S690 Combine", 65, 330, 55, 160, 193), ("R4038 Sprayer", 40, 155, 88, 420, 441),
+            ("8R Tractor", 50, 190, 55, 70, 80),
+        ] as [(String, Int64, Int64, Int64, Int64, Int64)])
+    func shippedValues(model: String, fuel: Int64, capacity: Int64, oil: Int64, tire: Int64, recommended: Int64) throws
+    {
+        let rows = Dictionary(uniqueKeysWithValues: try shippedRules(model).map { ($0.name, $0) })
         // Test, limit, critical, for, absent, every, recommended, capacity (in the unit) and who sees it.
         struct Limits: Equatable {
             var test: Threshold.Test, limit: Int64? = nil, critical: Int64? = nil, hold: Int64 = 0,
@@ -34,11 +23,11 @@ struct ThresholdFileTests {
             var recommended: Int64? = nil, capacity: Int64? = nil, audience: Audience = .farmer
         }
         let wanted: [String: Limits] = [
-            "Fuel Level": Limits(test: .below, limit: table.fuel, capacity: table.capacity),
+            "Fuel Level": Limits(test: .below, limit: fuel, capacity: capacity),
             "Engine Hours": Limits(test: .above, limit: 50, every: 50, soon: 5),
             "Coolant Temperature": Limits(test: .above, limit: 85, critical: 95),
-            "Hydraulic Oil Temperature": Limits(test: .above, limit: table.oil),
-            "Tire Pressure": Limits(test: .below, limit: table.tire, recommended: table.recommended),
+            "Hydraulic Oil Temperature": Limits(test: .above, limit: oil),
+            "Tire Pressure": Limits(test: .below, limit: tire, recommended: recommended),
             "GPS Available": Limits(test: .below, limit: 1, hold: 300, absent: 300),
             "RDA License Available": Limits(test: .shown), "WDT License Available": Limits(test: .shown),
             "Machine Sync Available": Limits(test: .shown), "Connected Devices": Limits(test: .shown),
@@ -53,20 +42,18 @@ struct ThresholdFileTests {
         let found = rows.mapValues { row in
             Limits(
                 test: row.test, limit: whole(row.threshold), critical: whole(row.critical), hold: row.holdMs / 1_000,
-                absent: whole(row.absentMs),
-                every: whole(row.every), soon: whole(row.soon), recommended: whole(row.recommended),
-                capacity: whole(row.capacity),
-                audience: row.audience)
+                absent: whole(row.absentMs), every: whole(row.every), soon: whole(row.soon),
+                recommended: whole(row.recommended), capacity: whole(row.capacity), audience: row.audience)
         }
         #expect(found == wanted)
-        for row in rows.values where row.test != .shown { #expect(row.advice != nil, "\(row.name)") }
         for row in rows.values {
+            if row.test != .shown { #expect(row.advice != nil, "\(row.name)") }
             if let clear = row.clear { #expect(row.test == .above ? clear < row.threshold! : clear > row.threshold!) }
         }
     }
 
     @Test("The list of models is that of the files") func models() throws {
-        let bytes = [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/tractors.xml")))
+        let bytes = try Repository.bytes("Deploy/thresholds/tractors.xml")
         #expect(
             try ModelList.parse(fileName: "tractors.xml", bytes: bytes) == [
                 MachineModel(name: "S690 Combine", image: "S690 Combine.svg", fuelCapacityGal: 330),
@@ -122,8 +109,7 @@ struct ThresholdFileTests {
             ("threshold", "65"),
         ]
         return "<parameter>\n"
-            + usual.compactMap { name, value in
-                parts[name] == "" ? nil : "<\(name)>\(parts[name] ?? value)</\(name)>\n"
+            + usual.compactMap { name, value in parts[name] == "" ? nil : "<\(name)>\(parts[name] ?? value)</\(name)>\n"
             }.joined() + more + "</parameter>\n"
     }
     private static func file(_ parameters: String...) -> String { "<root>\n\(parameters.joined())</root>\n" }
@@ -132,11 +118,11 @@ struct ThresholdFileTests {
     }
 
     @Test("An old file without our elements") func old() throws {
-        let rows = try ThresholdFileTests.parse(
-            ThresholdFileTests.file(
-                ThresholdFileTests.parameter(),
-                ThresholdFileTests.parameter(["name": "GPS Working", "unit": " ", "type": "bool", "threshold": "1"]),
-                ThresholdFileTests.parameter([
+        let rows = try Self.parse(
+            Self.file(
+                Self.parameter(),
+                Self.parameter(["name": "GPS Working", "unit": " ", "type": "bool", "threshold": "1"]),
+                Self.parameter([
                     "name": "MTG Serial Number", "test": "none", "type": "string", "user": "dealer",
                     "threshold": "none",
                 ])))
@@ -154,8 +140,7 @@ struct ThresholdFileTests {
     @Test(
         "Names and their aliases", arguments: ThresholdField.table.flatMap { row in row.names.map { ($0, row.field) } })
     func aliases(name: String, field: ThresholdField) throws {
-        let rows = try ThresholdFileTests.parse(
-            ThresholdFileTests.file(ThresholdFileTests.parameter(["name": name, "test": "none", "type": "string"])))
+        let rows = try Self.parse(Self.file(Self.parameter(["name": name, "test": "none", "type": "string"])))
         #expect(rows.map(\.field) == [field])
     }
 
@@ -166,9 +151,9 @@ struct ThresholdFileTests {
             "Fuel<!-- a remark --> Level",
         ])
     func blanks(name: String) throws {
-        let rows = try ThresholdFileTests.parse(
-            ThresholdFileTests.file(
-                ThresholdFileTests.parameter(["name": name, "test": "\tbelow ", "threshold": " 65 "])))
+        let rows = try Self.parse(
+            Self.file(
+                Self.parameter(["name": name, "test": "\tbelow ", "threshold": " 65 "])))
         #expect(rows.map(\.field) == [.parameter(.fuelLevel)] && rows[0].test == .below && rows[0].threshold == 65_000)
     }
 
@@ -178,15 +163,13 @@ struct ThresholdFileTests {
             as [(String, Int64)])
     func numbers(text: String, value: Int64) throws {
         #expect(
-            try ThresholdFileTests.parse(ThresholdFileTests.file(ThresholdFileTests.parameter(["threshold": text])))[0]
+            try Self.parse(Self.file(Self.parameter(["threshold": text])))[0]
                 .threshold == value)
     }
 
     @Test("A mark at the start and Windows line ends") func windows() throws {
-        let text =
-            "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            + ThresholdFileTests.file(ThresholdFileTests.parameter())
-        #expect(try ThresholdFileTests.parse(text.replacingOccurrences(of: "\n", with: "\r\n")).count == 1)
+        let text = "\u{FEFF}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n" + Self.file(Self.parameter())
+        #expect(try Self.parse(text.replacingOccurrences(of: "\n", with: "\r\n")).count == 1)
     }
 
     // MARK: Bad files
@@ -232,14 +215,12 @@ struct ThresholdFileTests {
         Bad(file(parameter(more: "<every>soon</every>\n")), 9, "every", "number"),
         Bad(file(parameter(more: "<every>50</every>\n")), 9, "every", "Engine Hours"),
         Bad(file(parameter(more: "<soon>5</soon>\n")), 9, "soon", "without <every>"),
-        Bad(
-            file(parameter(["name": "Engine Hours"], more: "<every>65</every>\n")), 9, "every", "with the test above"),
+        Bad(file(parameter(["name": "Engine Hours"], more: "<every>65</every>\n")), 9, "every", "with the test above"),
         Bad(
             file(parameter(["name": "Engine Hours", "test": "above"], more: "<every>250</every>\n")), 8, "threshold",
             "\"65\"", "same number"),
         Bad(
-            file(
-                parameter(["name": "Engine Hours", "test": "above"], more: "<every>65</every>\n<soon>65</soon>\n")),
+            file(parameter(["name": "Engine Hours", "test": "above"], more: "<every>65</every>\n<soon>65</soon>\n")),
             10, "soon", "less than <every>"),
         Bad(file(parameter(more: "<critical>70</critical>\n")), 9, "critical", "beyond the threshold"),
         Bad(file(parameter(more: "<clear>60</clear>\n")), 9, "clear", "good side"),
@@ -258,13 +239,12 @@ struct ThresholdFileTests {
             file(parameter(["name": "Engine Hours"]), parameter(["name": "Machine Hours"])), 10, "parameter",
             "second time"),
         Bad(file("<param/>\n", parameter()), 2, "param", "parameter"),
-        Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"),
-        Bad("<root/>", 1, "root", "<parameter>"),
+        Bad(file(parameter(["threshold": "6<b/>5"])), 8, "b", "text only"), Bad("<root/>", 1, "root", "<parameter>"),
         Bad("<thresholds>\(parameter())</thresholds>", 1, "thresholds", "root"),
     ]
 
     @Test("One mistake: file, line, element, reason", arguments: bad) func mistakes(_ bad: Bad) throws {
-        let error = try #require(throws: ThresholdError.self) { try ThresholdFileTests.parse(bad.text) }
+        let error = try #require(throws: ThresholdError.self) { try Self.parse(bad.text) }
         #expect(error.problems.count == 1, "\(error)")
         #expect(error.problems[0].file == "x-thresholds.xml")
         #expect(error.problems[0].line == bad.line, "\(error)")
@@ -274,27 +254,25 @@ struct ThresholdFileTests {
     }
 
     @Test("All mistakes are told together, in the order of the file") func together() throws {
-        let text = ThresholdFileTests.file(
-            ThresholdFileTests.parameter(["name": "Fule Level", "test": "under", "type": "integer", "user": "boss"]),
-            ThresholdFileTests.parameter(["threshold": "x"], more: "<clear>y</clear>\n"),
-            ThresholdFileTests.parameter(["name": "GPS Available"]))
-        let error = try #require(throws: ThresholdError.self) { try ThresholdFileTests.parse(text) }
+        let text = Self.file(
+            Self.parameter(["name": "Fule Level", "test": "under", "type": "integer", "user": "boss"]),
+            Self.parameter(["threshold": "x"], more: "<clear>y</clear>\n"), Self.parameter(["name": "GPS Available"]))
+        let error = try #require(throws: ThresholdError.self) { try Self.parse(text) }
         #expect(error.problems.map(\.element) == ["name", "test", "type", "user", "threshold", "clear", "type"])
         #expect(error.problems.map(\.line) == [3, 4, 6, 7, 16, 17, 23])
         #expect(error.description.split(separator: "\n").count == 7)
     }
 
     @Test("A flood of mistakes is cut") func flood() throws {
-        let text = ThresholdFileTests.file(String(repeating: "<x/>\n", count: 5_000))
-        let error = try #require(throws: ThresholdError.self) { try ThresholdFileTests.parse(text) }
+        let text = Self.file(String(repeating: "<x/>\n", count: 5_000))
+        let error = try #require(throws: ThresholdError.self) { try Self.parse(text) }
         #expect(error.problems.count == ThresholdError.problemsMax)
     }
 
     @Test("A hostile value does not break the text's line") func hostileValue() throws {
         let error = try #require(throws: ThresholdError.self) {
-            try ThresholdFileTests.parse(
-                ThresholdFileTests.file(
-                    ThresholdFileTests.parameter(["name": "a\nb\u{202E}c\u{9B}" + String(repeating: "d", count: 500)])))
+            try Self.parse(
+                Self.file(Self.parameter(["name": "a\nb\u{202E}c\u{9B}" + String(repeating: "d", count: 500)])))
         }
         #expect(
             !error.description.contains("\n") && !error.description.contains("\u{202E}")
@@ -303,7 +281,7 @@ struct ThresholdFileTests {
     }
 
     static let laughs =
-        "<?xml version=\"1.0\"?>\n<!DOCTYPE root [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\"><!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]>\n<root>&c;</root>"
+        #"<?xml version="1.0"?>\#n<!DOCTYPE root [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;">]>\#n<root>&c;</root>"#
 
     struct Unread: CustomTestStringConvertible {
         let testDescription: String, bytes: [UInt8], line: Int, says: String
@@ -316,14 +294,12 @@ struct ThresholdFileTests {
     }
     static let unread = [
         Unread("empty", "", 1, "XML"), Unread("blanks", "  \n \n", 3, "XML"),
-        Unread("text", "Fuel Level: 65", 1, "XML"),
-        Unread("JSON", "{\"root\": []}", 1, "XML"),
+        Unread("text", "Fuel Level: 65", 1, "XML"), Unread("JSON", "{\"root\": []}", 1, "XML"),
         Unread("random bytes", (0..<200).map { UInt8(($0 &* 73 &+ 131) & 0xFF) | 0x80 }, 1, "UTF-8"),
         Unread("truncated", String(file(parameter()).dropLast(12)), 9, "XML"),
         Unread("truncated in a tag", "<root>\n<param", 2, "XML"),
         Unread("a tag left open", "<root><parameter></root>", 1, "XML"),
-        Unread("two roots", "<root/>\n<root/>", 2, "XML"),
-        Unread("billion laughs", laughs, 2, "document type"),
+        Unread("two roots", "<root/>\n<root/>", 2, "XML"), Unread("billion laughs", laughs, 2, "document type"),
         Unread("document type", "<!DOCTYPE root><root/>", 1, "document type"),
         Unread(
             "outside entity", "<!DOCTYPE r [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><root>&x;</root>", 1,
@@ -333,7 +309,7 @@ struct ThresholdFileTests {
         Unread("UTF-16", [0xFF, 0xFE] + "<root/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }, 1, "UTF-8"),
         Unread(
             "UTF-7 hides a document type",
-            "<?xml version=\"1.0\" encoding=\"UTF-7\"?>\n+ADwAIQ-DOCTYPE root+AD4-<root/>", 1, "UTF-8"),
+            #"<?xml version="1.0" encoding="UTF-7"?>\#n+ADwAIQ-DOCTYPE root+AD4-<root/>"#, 1, "UTF-8"),
         Unread("another encoding is named", "<?xml version='1.0' encoding = 'IBM037'?><root/>", 1, "UTF-8"),
         Unread(
             "not UTF-8",
@@ -357,7 +333,7 @@ struct ThresholdFileTests {
 
     @Test("Cut off anywhere a shipped file does not load", arguments: stride(from: 0, to: 3_800, by: 97).map { $0 })
     func truncated(length: Int) throws {
-        let bytes = [UInt8](try Data(contentsOf: root.appending(path: "Deploy/thresholds/8R Tractor-thresholds.xml")))
+        let bytes = try shippedFile(tractor)
         try #require(bytes.count > 3_810)
         #expect(throws: ThresholdError.self) {
             try ThresholdFile.parse(fileName: "x-thresholds.xml", bytes: Array(bytes[..<length]))

@@ -1,24 +1,19 @@
 import Alerts
 import Backtesting
 import Foundation
+import SimKit
 import Testing
-
-private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
 
 /// The shipped threshold files, and the rule tests that ship with them.
 private enum Shipped {
-    static let folder = root.appending(path: "Deploy/thresholds")
     static let models = ["8R Tractor", "R4038 Sprayer", "S690 Combine"]
 
     static func thresholds(_ model: String) throws -> String {
-        String(
-            decoding: try Data(contentsOf: folder.appending(path: "\(model)-thresholds.xml")), as: UTF8.self)
+        try Repository.text("Deploy/thresholds/\(model)-thresholds.xml")
     }
 
     static func tests(_ model: String) throws -> [RuleTest] {
-        try RuleTestFile.read(
-            [UInt8](Data(contentsOf: folder.appending(path: "tests/\(model).yaml"))), name: "\(model).yaml")
+        try RuleTestFile.read(Repository.bytes("Deploy/thresholds/tests/\(model).yaml"), name: "\(model).yaml")
     }
 
     /// What a person sees who runs the tests with this file: the mistakes of the file, or the tests that fail.
@@ -82,8 +77,7 @@ struct RuleTestTests {
 
     @Test("What was expected, what came, and the readings around") func differs() throws {
         let rules = RuleSet([
-            "8R Tractor": try ThresholdFile.parse(
-                fileName: "x", bytes: Array(try Shipped.thresholds("8R Tractor").utf8))
+            "8R Tractor": try ThresholdFile.parse(fileName: "x", bytes: Array(Shipped.thresholds("8R Tractor").utf8))
         ])
         let tests = try RuleTestTests.read(
             """

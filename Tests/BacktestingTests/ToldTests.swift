@@ -19,17 +19,14 @@ struct ToldTests {
         var chance = SeededChance(seed: seed)
         let vehicle = VehicleID("m-1")!
         var readings = SeededMachine.readings(seed: seed, count: 40, vehicle: vehicle)
-        for index in readings.indices where chance.once(in: 6) {
-            readings.swapAt(index, Int(chance.below(Int64(readings.count))))
-        }
+        for index in readings.indices where chance.once(in: 6) { readings.swapAt(index, chance.index(readings.count)) }
         var facts = readings.map { RuleTest.Fact.reading($0) }
         for (at, ts) in readings.map(\.ts).enumerated().reversed() where chance.once(in: 5) {
             facts.insert(.tick(ts + chance.below(900_000)), at: at)
         }
         // What is late is judged at a tick.
         facts.append(.tick(facts.reduce(Int64.min) { max($0, $1.ms) } + 1))
-        let test = RuleTest(
-            name: "", place: "", model: "", vehicle: vehicle, startMs: 0, facts: facts, expected: [])
+        let test = RuleTest(name: "", place: "", model: "", vehicle: vehicle, startMs: 0, facts: facts, expected: [])
         let first = RuleTimeline.Entry(inForceMs: UTC.plausible.lowerBound, rules: SeededMachine.rules)
         var log = [MachineEvent(.rules(first), offset: 0, pushedMs: 0)]
         for fact in facts {

@@ -1,6 +1,7 @@
 import Alerts
 import Backtesting
 import Fleet
+import SimKit
 import Testing
 
 struct TriedRuleTests {
@@ -26,48 +27,42 @@ struct TriedRuleTests {
                 separator: " ")
     }
 
-    @Test("What stands on the wrong side of the tried limit is left out")
-    func sides() {
-        func rule(_ tried: TriedRule) -> String {
-            TriedRuleTests.text(tried.rule(TriedRuleTests.coolant()))
-        }
-        #expect(rule(TriedRuleTests.tried()) == "above 85 95 82")
-        #expect(rule(TriedRuleTests.tried(.above, 90)) == "above 90 95 82")
-        #expect(rule(TriedRuleTests.tried(.above, 96)) == "above 96 - 82")
-        #expect(rule(TriedRuleTests.tried(.above, 80)) == "above 80 95 -")
-        #expect(rule(TriedRuleTests.tried(.below, 60)) == "below 60 - -")
-        var all = TriedRuleTests.tried(.above, 80)
+    @Test("What stands on the wrong side of the tried limit is left out") func sides() {
+        func rule(_ tried: TriedRule) -> String { Self.text(tried.rule(Self.coolant())) }
+        #expect(rule(Self.tried()) == "above 85 95 82")
+        #expect(rule(Self.tried(.above, 90)) == "above 90 95 82")
+        #expect(rule(Self.tried(.above, 96)) == "above 96 - 82")
+        #expect(rule(Self.tried(.above, 80)) == "above 80 95 -")
+        #expect(rule(Self.tried(.below, 60)) == "below 60 - -")
+        var all = Self.tried(.above, 80)
         (all.critical, all.clear) = (92_000, 75_000)
         #expect(rule(all) == "above 80 92 75")
-        #expect(TriedRuleTests.text(TriedRuleTests.tried().rule(nil)) == "none")
-        #expect(TriedRuleTests.text(TriedRuleTests.tried(.below, 5).rule(nil)) == "below 5 - -")
+        #expect(Self.text(Self.tried().rule(nil)) == "none")
+        #expect(Self.text(Self.tried(.below, 5).rule(nil)) == "below 5 - -")
     }
 
     @Test("Other parameters and models, machines' own rules and times stay as they are") func timeline() {
         let (own, fuel) = (
-            TriedRuleTests.coolant(),
+            Self.coolant(),
             Threshold(
                 field: .parameter(.fuelLevel), test: .below, unit: "", type: .int, audience: .farmer, threshold: 1)
         )
         let set = RuleSet(
-            ["8R Tractor": [TriedRuleTests.coolant(), fuel], "S690 Combine": [TriedRuleTests.coolant()]],
+            ["8R Tractor": [Self.coolant(), fuel], "S690 Combine": [Self.coolant()]],
             machines: [VehicleID("m-1")!: [own], VehicleID("m-2")!: [fuel]])
-        let tried = TriedRuleTests.tried(.above, 90).timeline(
+        let tried = Self.tried(.above, 90).timeline(
             RuleTimeline([
                 RuleTimeline.Entry(inForceMs: 5, rules: .empty), RuleTimeline.Entry(inForceMs: 7, rules: set),
             ]))
         #expect(tried.entries.map(\.inForceMs) == [5, 7])
         let rules = tried.entries[1].rules
         func text(_ model: String, _ vehicle: String) -> [String] {
-            rules.thresholds(of: model, VehicleID(vehicle)!).map(TriedRuleTests.text)
+            rules.thresholds(of: model, VehicleID(vehicle)!).map(Self.text)
         }
         #expect(text("8R Tractor", "m-0") == ["above 90 95 82"] && text("8R Tractor", "m-2") == ["above 90 95 82"])
         #expect(text("8R Tractor", "m-1") == ["above 85 95 82"] && text("S690 Combine", "m-0") == ["above 85 95 82"])
         // Before there was a rule there would have been the tried one.
-        #expect(
-            tried.entries[0].rules.thresholds(of: "8R Tractor", VehicleID("m")!).map(TriedRuleTests.text) == [
-                "above 90 - -"
-            ])
+        #expect(tried.entries[0].rules.thresholds(of: "8R Tractor", VehicleID("m")!).map(Self.text) == ["above 90 - -"])
     }
 
     /// Episodes of minutes: from, to, worst.
@@ -77,22 +72,20 @@ struct TriedRuleTests {
             if let to { readings.append(reading(to, 0)) }
             var rule = coolant()
             (rule.threshold, rule.critical, rule.clear) = (limit * 1_000, nil, nil)
-            return Trial.episodes(
-                readings, rules: RuleTimeline(always: RuleSet(["8R Tractor": [rule]])), clockMs: nil)
+            return Trial.episodes(readings, rules: RuleTimeline(always: RuleSet(["8R Tractor": [rule]])), clockMs: nil)
         }
     }
 
     private static func reading(_ minute: Int64, _ celsius: Int64) -> MachineReading {
-        var reading = MachineReading(
-            vehicle: VehicleID("m")!, ts: 1_789_344_000_000 + minute * 60_000, id: "r", model: "8R Tractor")
-        reading.values = [.coolantTemperature: celsius * 1_000]
-        return reading
+        MachineReading(
+            vehicle: VehicleID("m")!, ts: 1_789_344_000_000 + minute * 60_000, id: "r",
+            [.coolantTemperature: celsius * 1_000])
     }
 
     @Test("What was beside what would have been") func pairs() {
-        let was = TriedRuleTests.episodes([(0, 5, 90), (10, 20, 99), (30, 40, 91), (50, nil, 97)], limit: 85)
+        let was = Self.episodes([(0, 5, 90), (10, 20, 99), (30, 40, 91), (50, nil, 97)], limit: 85)
         func verdicts(_ spans: [(Int64, Int64?, Int64)]) -> [String] {
-            TriedAlert.pairs(was: was, would: TriedRuleTests.episodes(spans, limit: 89)).map {
+            TriedAlert.pairs(was: was, would: Self.episodes(spans, limit: 89)).map {
                 "\($0.verdict) \(($0.openedMs - 1_789_344_000_000) / 60_000)"
             }
         }
@@ -109,13 +102,13 @@ struct TriedRuleTests {
     }
 
     @Test("Settled when no later reading can change what opened before") func settled() {
-        var trial = Trial(rules: RuleTimeline(always: RuleSet(["8R Tractor": [TriedRuleTests.coolant()]])))
-        let end = TriedRuleTests.reading(10, 0).ts
+        var trial = Trial(rules: RuleTimeline(always: RuleSet(["8R Tractor": [Self.coolant()]])))
+        let end = Self.reading(10, 0).ts
         #expect(!trial.isSettled(before: end))
-        trial.observe(TriedRuleTests.reading(9, 90))
-        trial.observe(TriedRuleTests.reading(11, 90))
+        trial.observe(Self.reading(9, 90))
+        trial.observe(Self.reading(11, 90))
         #expect(!trial.isSettled(before: end))
-        trial.observe(TriedRuleTests.reading(12, 80))
+        trial.observe(Self.reading(12, 80))
         #expect(trial.isSettled(before: end))
     }
 }

@@ -27,8 +27,7 @@ import Testing
         #expect(PercentEncoding.bytes(Array("a+b".utf8)[...], plusIsSpace: false) == Array("a+b".utf8))
     }
 
-    @Test(arguments: ["%", "%4", "%4g", "%%41"])
-    func brokenEscapes(_ text: String) {
+    @Test(arguments: ["%", "%4", "%4g", "%%41"]) func brokenEscapes(_ text: String) {
         #expect(PercentEncoding.bytes(Array(text.utf8)[...], plusIsSpace: false) == nil)
     }
 }

@@ -55,7 +55,7 @@ struct ActionTests {
         ] as [Action.Kind])
     func readBack(_ kind: Action.Kind) throws {
         let action = Action(
-            id: "a-1", vehicle: ActionTests.car, ts: 1_700_000_100_000, by: "anna", note: "a note", kind: kind)
+            id: "a-1", vehicle: Self.car, ts: 1_700_000_100_000, by: "anna", note: "a note", kind: kind)
         #expect(try decode(RecordWriter.action(action)) == .action(action))
     }
 
@@ -107,21 +107,17 @@ struct ActionTests {
         ])
     func refusedWeather(_ hourMs: Int64, _ answer: String, _ why: String) {
         let action = Action(
-            id: "a-1", vehicle: ActionTests.car, ts: 1_700_000_100_000, by: "weather", note: nil,
+            id: "a-1", vehicle: Self.car, ts: 1_700_000_100_000, by: "weather", note: nil,
             kind: .weather(hourMs: hourMs, answer: answer))
         #expect(throws: DecodeError.self, "\(why)") { try decode(RecordWriter.action(action)) }
     }
 
-    @Test("What an app hands in is said by the account of its token, whatever it says itself")
-    func uploader() throws {
-        let record =
-            #"{"schema":1,"kind":"trip_stop","id":"a-1","vehicle":"car-1","by":"somebody","ts":1700000100000}"#
-        let expected = Action(
-            id: "a-1", vehicle: ActionTests.car, ts: 1_700_000_100_000, by: "jo", note: nil, kind: .tripStop)
+    @Test("What an app hands in is said by the account of its token, whatever it says itself") func uploader() throws {
+        let record = #"{"schema":1,"kind":"trip_stop","id":"a-1","vehicle":"car-1","by":"somebody","ts":1700000100000}"#
+        let expected = Action(id: "a-1", vehicle: Self.car, ts: 1_700_000_100_000, by: "jo", note: nil, kind: .tripStop)
         #expect(try RecordDecoder().decode(upload: Array(record.utf8), by: "jo") == .action(expected))
         let reading = #"{"schema":1,"kind":"reading","id":"r-1","vehicle":"car-1","ts":1700000100000,"speed_kmh":5}"#
-        #expect(
-            try RecordDecoder().decode(upload: Array(reading.utf8), by: "jo") == decode(Array(reading.utf8)))
+        #expect(try RecordDecoder().decode(upload: Array(reading.utf8), by: "jo") == decode(Array(reading.utf8)))
     }
 
     private func decode(_ record: [UInt8]) throws(DecodeError) -> Record {

@@ -11,8 +11,7 @@ import Testing
         ("2026-11-21T08:00:00Z WARN modem: no carrier", DebugLogText.Level.warning, Int64?(1_795_248_000_000)),
         ("2026-11-21T08:00:00.250Z [error] disk", .error, 1_795_248_000_250),
         ("2026-11-21 08:00:00Z WARN x", .warning, 1_795_248_000_000), ("2026-11-21 WARN x", .other, nil),
-        ("ERROR: no time", .error, nil),
-        ("2026-11-21T08:00:00Z", .other, 1_795_248_000_000),
+        ("ERROR: no time", .error, nil), ("2026-11-21T08:00:00Z", .other, 1_795_248_000_000),
         ("2026-11-21T08:00:00Z informed", .other, 1_795_248_000_000),
         ("1970-01-01T00:00:12Z INFO clock is not set", .other, nil), ("    at frame 7 ERROR", .other, nil),
         ("", .other, nil),
@@ -25,8 +24,7 @@ import Testing
     }
 
     @Test func linesAreCountedByLevelAndSpanTheirTimes() {
-        let log = DebugLogText(
-            Array("2026-11-21T08:00:01Z INFO b\r\nmore of it\n\n2026-11-21T08:00:00Z ERR a\n".utf8))
+        let log = DebugLogText(Array("2026-11-21T08:00:01Z INFO b\r\nmore of it\n\n2026-11-21T08:00:00Z ERR a\n".utf8))
         #expect(
             log.lines.map(\.text) == ["2026-11-21T08:00:01Z INFO b", "more of it", "", "2026-11-21T08:00:00Z ERR a"])
         #expect(log.lines.map(\.number) == [1, 2, 3, 4])

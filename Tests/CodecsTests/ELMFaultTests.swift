@@ -1,13 +1,13 @@
 import Codecs
 import Foundation
+import SimKit
 import Testing
 
 /// What people read when an adapter does not answer, word by word as docs/obd.md has it.
 struct ELMFaultTests {
     /// The cells of the page's rows with so many columns, back quotes around whole cells left out.
     private static func rows(columns: Int) throws -> [[String]] {
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../docs/obd.md")
-        let page = try String(contentsOf: path, encoding: .utf8)
+        let page = try Repository.text("docs/obd.md")
         let part = page[
             page.range(of: "## What the adapter says")!.upperBound..<page.range(of: "## Parameters")!.lowerBound]
         let rows = part.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { line in
@@ -37,9 +37,7 @@ struct ELMFaultTests {
                 "\(reply)//", "010C/\(reply)//", "SEARCHING.../\(reply.filter { $0 != " " })", "410C1AF8/\(reply)/",
                 reply.lowercased(), "\(reply)/ELM327 v1.5", "7E8 04 41 0C 1A F8 \(reply)", "!\(reply)",
             ]
-            for form in forms {
-                #expect(try Self.fault(form, to: "010C")?.description == says, "\(form)")
-            }
+            for form in forms { #expect(try Self.fault(form, to: "010C")?.description == says, "\(form)") }
         }
     }
 

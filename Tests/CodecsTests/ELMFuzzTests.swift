@@ -1,15 +1,13 @@
 import Basics
 import Codecs
 import Fleet
-import Foundation
 import SimKit
 import Testing
 
 /// Whatever an adapter sends: an answer or a fault, bounded by what came, and at once.
 struct ELMFuzzTests {
-    /// DROVER_LONG: ten million.
-    private static let inputsPerSeed =
-        ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 10_000 : 500_000
+    /// In the long form ten million.
+    private static let inputsPerSeed = Length.count(10_000, long: 500_000)
 
     @Test("No reply crashes, hangs or grows the reader and the decoders", arguments: 0..<20 as Range<UInt64>)
     func fuzz(seed: UInt64) {
@@ -36,8 +34,7 @@ struct ELMFuzzTests {
         #expect(min(answered, refused, decoded) > Self.inputsPerSeed / 20, "\(answered) \(refused) \(decoded)")
     }
 
-    @Test("A stream cut anywhere is the same replies", arguments: 0..<20 as Range<UInt64>)
-    func streams(seed: UInt64) {
+    @Test("A stream cut anywhere is the same replies", arguments: 0..<20 as Range<UInt64>) func streams(seed: UInt64) {
         var chance = ReplyChance(seed: seed)
         for _ in 0..<50 {
             let replies = (0..<5).map { _ in chance.reply().text.filter { $0 != 0x3E && $0 != 0 } }
@@ -79,17 +76,13 @@ private struct ReplyChance {
 
     /// Good ones of which some are changed, cut, doubled, put together or sent to another request; and noise.
     mutating func reply() -> (request: OBDRequest, text: [UInt8]) {
-        if chance.once(in: 10) {
-            return (request(), (0..<chance.below(64)).map { _ in UInt8(chance.below(256)) })
-        }
+        if chance.once(in: 10) { return (request(), chance.bytes(chance.below(64))) }
         var (request, text) = good()
         if chance.once(in: 20) { request = self.request() }
         if chance.once(in: 3) { return (request, text) }
-        for _ in 0..<chance.below(4) where !text.isEmpty {
-            text[Int(chance.below(Int64(text.count)))] = character()
-        }
+        for _ in 0..<chance.below(4) where !text.isEmpty { text[chance.index(text.count)] = character() }
         switch chance.below(6) {
-        case 0: text.removeLast(Int(chance.below(Int64(text.count + 1))))
+        case 0: text.removeLast(chance.index(text.count + 1))
         case 1: text += good().text
         case 2: text += text
         case 3: text = [UInt8](repeating: character(), count: Int(chance.below(300)))
@@ -101,25 +94,23 @@ private struct ReplyChance {
 
     private mutating func character() -> UInt8 {
         let alphabet = Array("0123456789ABCDEFabcdef :.<>?\r\n\0".utf8)
-        return chance.once(in: 8) ? UInt8(chance.below(256)) : alphabet[Int(chance.below(Int64(alphabet.count)))]
+        return chance.once(in: 8) ? chance.byte() : chance.pick(alphabet)
     }
 
-    private mutating func request() -> OBDRequest {
-        OBDRequest((0...chance.below(7)).map { _ in UInt8(chance.below(256)) })
-    }
+    private mutating func request() -> OBDRequest { OBDRequest(chance.bytes(1 + chance.below(7))) }
 
     private mutating func good() -> (request: OBDRequest, text: [UInt8]) {
         if chance.once(in: 3) {
-            let form = ReplyForm.all[Int(chance.below(Int64(ReplyForm.all.count)))]
+            let form = chance.pick(ReplyForm.all)
             return (OBDRequest(text: form.request.utf8)!, form.reply.utf8.map { $0 == 0x2F ? 0x0D : $0 })
         }
         if chance.once(in: 20) {
-            let token = ELMMessage.table[Int(chance.below(Int64(ELMMessage.table.count)))].token
+            let token = chance.pick(ELMMessage.table).token
             return (.current(0x0C), Array(token.utf8))
         }
-        let pid = UInt8(chance.below(256))
+        let pid = chance.byte()
         let mode: UInt8 = [0x01, 0x01, 0x02, 0x03, 0x07, 0x0A, 0x09][Int(chance.below(7))]
-        let data = (0..<chance.below(chance.once(in: 4) ? 60 : 6)).map { _ in UInt8(chance.below(256)) }
+        let data = chance.bytes(chance.below(chance.once(in: 4) ? 60 : 6))
         switch mode {
         case 0x02: return (.freezeFrame(pid), lines([0x42, pid, 0] + data))
         case 0x03, 0x07, 0x0A: return (OBDRequest([mode]), lines([mode + 0x40] + data))
@@ -132,8 +123,7 @@ private struct ReplyChance {
         let hex = { (bytes: ArraySlice<UInt8>) in Hex.text(bytes) }
         let header = ["7E8", "18DAF110"][Int(chance.below(2))]
         if bytes.count <= 7 {
-            let text =
-                chance.once(in: 2) ? hex(bytes[...]) : header + hex([UInt8(bytes.count)] + bytes)
+            let text = chance.once(in: 2) ? hex(bytes[...]) : header + hex([UInt8(bytes.count)] + bytes)
             return Array((text + "\r\r").utf8)
         }
         let following = stride(from: 6, to: bytes.count, by: 7).map { bytes[$0..<min($0 + 7, bytes.count)] }

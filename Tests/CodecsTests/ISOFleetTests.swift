@@ -1,12 +1,11 @@
 import Basics
 import Codecs
 import Fleet
-import Foundation
+import SimKit
 import Testing
 
 @Suite struct ISOFleetTests {
-    static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(
-        path: "../Fixtures/telematics/fleet.xml")
+    static func fixture() throws -> [UInt8] { try Repository.bytes("Tests/Fixtures/telematics/fleet.xml") }
 
     func page(_ xml: String) throws -> ISOPage { try ISOFleet.snapshot(Array(xml.utf8)) }
 
@@ -19,7 +18,7 @@ import Testing
     }
 
     @Test("A real page") func realPage() throws {
-        let page = try ISOFleet.snapshot([UInt8](try Data(contentsOf: ISOFleetTests.fixture)))
+        let page = try ISOFleet.snapshot(Self.fixture())
         #expect(page.machines.count == 27 && page.unnamed == 0)
         #expect(page.next == "https://telematics.example/Fleet/0")
         #expect(page.machines[0].readings.isEmpty)
@@ -42,46 +41,37 @@ import Testing
     }
 
     @Test("What is read is written and read back as the worker reads it") func throughTheTopic() throws {
-        let page = try ISOFleet.snapshot([UInt8](try Data(contentsOf: ISOFleetTests.fixture)))
-        let decoder = RecordDecoder()
+        let page = try ISOFleet.snapshot(Self.fixture())
         for reading in page.machines.flatMap(\.readings) {
-            let record = try decoder.decode(line: RecordWriter.machine(reading), isMachine: true)
+            let record = try RecordDecoder().decode(line: RecordWriter.machine(reading), isMachine: true)
             #expect(record == .machine(reading, droppedFields: 0))
         }
     }
 
-    struct Case: CustomTestStringConvertible {
-        let name, elements: String
-        let values: [MachineParameter: Int64]
-        init(_ name: String, _ elements: String, _ values: [MachineParameter: Int64]) {
-            (self.name, self.elements, self.values) = (name, elements, values)
-        }
-        var testDescription: String { name }
-    }
-
     static let noon = UTC.parse("2026-09-14T12:00:00Z")!
 
-    @Test(arguments: [
-        Case(
-            "another casing, a prefix, the time as an element",
-            "<n:cumulativeOPERATINGhours xmlns:n=\"urn:x\"><n:hour> 12.5 </n:hour><n:DateTime>2026-09-14T12:00:00Z</n:DateTime></n:cumulativeOPERATINGhours>",
-            [.engineHours: 12_500]),
-        Case(
-            "an offset",
-            "<CumulativeOperatingHours datetime=\"2026-09-14T14:00:00+02:00\"><Hour>1</Hour></CumulativeOperatingHours>",
-            [.engineHours: 1_000]),
-        Case(
-            "no zone is UTC",
-            "<CumulativeOperatingHours datetime=\"2026-09-14T12:00:00\"><Hour>1</Hour></CumulativeOperatingHours>",
-            [.engineHours: 1_000]),
-        Case("fuel in litres", fuel("62.4", "500", "litre"), [.fuelLevel: 82_422]),
-        Case("fuel in US gallons", fuel("50", "190", "gallon"), [.fuelLevel: 95_000]),
-        Case("fuel without a unit is in litres", fuel("100", "3.785411784", nil), [.fuelLevel: 1_000]),
-    ])
-    func value(_ c: Case) throws {
-        let readings = try machine(c.elements).readings
-        #expect(readings.map(\.values) == [c.values])
-        #expect(readings.map(\.ts) == [ISOFleetTests.noon])
+    @Test(
+        arguments: [
+            Row(
+                "another casing, a prefix, the time as an element",
+                "<n:cumulativeOPERATINGhours xmlns:n=\"urn:x\"><n:hour> 12.5 </n:hour><n:DateTime>2026-09-14T12:00:00Z</n:DateTime></n:cumulativeOPERATINGhours>",
+                [.engineHours: 12_500]),
+            Row(
+                "an offset",
+                "<CumulativeOperatingHours datetime=\"2026-09-14T14:00:00+02:00\"><Hour>1</Hour></CumulativeOperatingHours>",
+                [.engineHours: 1_000]),
+            Row(
+                "no zone is UTC",
+                "<CumulativeOperatingHours datetime=\"2026-09-14T12:00:00\"><Hour>1</Hour></CumulativeOperatingHours>",
+                [.engineHours: 1_000]),
+            Row("fuel in litres", fuel("62.4", "500", "litre"), [.fuelLevel: 82_422]),
+            Row("fuel in US gallons", fuel("50", "190", "gallon"), [.fuelLevel: 95_000]),
+            Row("fuel without a unit is in litres", fuel("100", "3.785411784", nil), [.fuelLevel: 1_000]),
+        ] as [Row<String, [MachineParameter: Int64]>])
+    func value(_ row: Row<String, [MachineParameter: Int64]>) throws {
+        let readings = try machine(row.given).readings
+        #expect(readings.map(\.values) == [row.wanted])
+        #expect(readings.map(\.ts) == [Self.noon])
     }
 
     static func fuel(_ percent: String, _ capacity: String, _ unit: String?) -> String {
@@ -108,12 +98,12 @@ import Testing
 
     @Test("Elements in any order make the same readings, one a time") func order() throws {
         let parts = [
-            ISOFleetTests.fuel("50", "100", "gallon"),
+            Self.fuel("50", "100", "gallon"),
             "<Location datetime=\"2026-09-14T12:00:00Z\"><Longitude>9</Longitude><Latitude>48</Latitude></Location>",
             "<CumulativeOperatingHours datetime=\"2026-09-14T11:59:59Z\"><Hour>7</Hour></CumulativeOperatingHours>",
         ]
         let readings = try machine(parts.joined()).readings
-        #expect(readings.map(\.id) == ["iso-01-\(ISOFleetTests.noon - 1_000)", "iso-03-\(ISOFleetTests.noon)"])
+        #expect(readings.map(\.id) == ["iso-01-\(Self.noon - 1_000)", "iso-03-\(Self.noon)"])
         #expect(try machine(parts.reversed().joined()).readings == readings)
         #expect(readings.allSatisfy { !$0.isReporting })
     }
@@ -137,7 +127,7 @@ import Testing
         "The next page",
         arguments: [
             ("<Links><rel>self</rel><href>a</href></Links><Links><Rel>Next</Rel><Href>b</Href></Links>", "b"),
-            ("<Links><Link rel=\"next\" href=\"c?x=1&amp;y\"/></Links>", "c?x=1&y"),
+            (#"<Links><Link rel="next" href="c?x=1&amp;y"/></Links>"#, "c?x=1&y"),
             ("<Links><rel>next</rel><href></href></Links>", nil), ("", nil),
         ])
     func next(links: String, address: String?) throws { #expect(try page("<Fleet>\(links)</Fleet>").next == address) }
@@ -146,7 +136,7 @@ import Testing
         let machine = try machine("")
         let xml = """
             <FuelRemainingMessages><Links><rel>next</rel><href>/2</href></Links>
-            \(ISOFleetTests.fuel("50", "100", "gallon"))
+            \(Self.fuel("50", "100", "gallon"))
             <FuelRemaining datetime="2026-09-14T11:00:00Z"><Percent>60</Percent><FuelTankCapacity>100</FuelTankCapacity>
             <FuelTankCapacityUnits>gallon</FuelTankCapacityUnits></FuelRemaining></FuelRemainingMessages>
             """
@@ -160,7 +150,7 @@ import Testing
     @Test("Two pages of one time") func merged() throws {
         let place =
             "<Location datetime=\"2026-09-14T12:00:00Z\"><Latitude>48</Latitude><Longitude>9</Longitude></Location>"
-        let (fuel, more) = (ISOFleetTests.fuel("50", "100", "gallon"), ISOFleetTests.fuel("60", "100", "gallon"))
+        let (fuel, more) = (Self.fuel("50", "100", "gallon"), Self.fuel("60", "100", "gallon"))
         let both = try machine(place + more).readings[0]
         #expect(try ISOFleet.merged(machine(place + fuel).readings[0], machine(more).readings[0]) == both)
         #expect(try ISOFleet.merged(machine(fuel).readings[0], machine(place + more).readings[0]) == both)
@@ -178,7 +168,7 @@ import Testing
 
     @Test("Cut off anywhere a page does not pass", arguments: stride(from: 0, to: 35_000, by: 1_499).map { $0 })
     func truncated(length: Int) throws {
-        let bytes = [UInt8](try Data(contentsOf: ISOFleetTests.fixture))
+        let bytes = try Self.fixture()
         #expect(throws: DecodeError.self) { try ISOFleet.snapshot(Array(bytes.prefix(length))) }
     }
 }

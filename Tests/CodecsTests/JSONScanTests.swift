@@ -1,11 +1,12 @@
 import CSimdjson
 import Fleet
 import Glibc
+import SimKit
 import Testing
 
 /// The scanner's one pass against simdjson alone: they must agree about every input, good or bad.
 struct JSONScanTests {
-    private static let inputs = unsafe getenv("DROVER_LONG") == nil ? 10_000 : 100_000
+    private static let inputs = Length.count(10_000, long: 100_000)
 
     @Test("The one pass and simdjson agree about every record", arguments: 0..<20 as Range<UInt64>)
     func agree(seed: UInt64) {

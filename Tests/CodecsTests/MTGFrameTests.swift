@@ -1,7 +1,6 @@
 import Basics
 import Codecs
 import Fleet
-import Foundation
 import SimKit
 import Testing
 
@@ -37,11 +36,8 @@ struct MTGFrameTests {
 
     /// Hexadecimal bytes by the heading that they stand under.
     private static func page() throws -> [String: [UInt8]] {
-        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../../docs/mtg-wire.md")
         var (examples, heading, isHex): ([String: [UInt8]], String, Bool) = ([:], "", false)
-        for line in try String(contentsOf: path, encoding: .utf8).split(
-            separator: "\n", omittingEmptySubsequences: false)
-        {
+        for line in try Repository.text("docs/mtg-wire.md").split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix("### ") { heading = String(line.dropFirst(4)) }
             if line.hasPrefix("```") {
                 isHex = line == "```hex"
@@ -80,8 +76,7 @@ struct MTGFrameTests {
         return try MTGAnswer(frame)
     }
 
-    @Test("What is written is read back", arguments: 0..<20 as Range<UInt64>)
-    func identity(seed: UInt64) throws {
+    @Test("What is written is read back", arguments: 0..<20 as Range<UInt64>) func identity(seed: UInt64) throws {
         var chance = MTGChance(seed: seed)
         for _ in 0..<100 {
             let answer = chance.answer()
@@ -94,9 +89,8 @@ struct MTGFrameTests {
         var chance = MTGChance(seed: seed)
         let decoder = RecordDecoder()
         for _ in 0..<100 {
-            let reading = chance.reading(sequence: 1 + chance.chance.below(1 << 40))
-                .machineReading(
-                    vehicle: VehicleID("tractor-1")!, model: chance.chance.once(in: 2) ? "S690 Combine" : nil)
+            let reading = chance.reading(sequence: 1 + chance.chance.below(1 << 40)).machineReading(
+                vehicle: VehicleID("tractor-1")!, model: chance.chance.once(in: 2) ? "S690 Combine" : nil)
             #expect(
                 try decoder.decode(line: RecordWriter.machine(reading), isMachine: true)
                     == .machine(reading, droppedFields: 0), "seed \(seed)")
@@ -113,8 +107,7 @@ struct MTGFrameTests {
         #expect(other.id == "tractor-1-4711" && other.model == "unknown" && !other.isReporting)
     }
 
-    @Test("A frame that is not all there is waited for, at every byte")
-    func everyTruncationOfAFrame() throws {
+    @Test("A frame that is not all there is waited for, at every byte") func everyTruncationOfAFrame() throws {
         for (name, answer) in Self.answers {
             let bytes = answer.encoded()
             for count in 0..<bytes.count { #expect(try Self.decode(Array(bytes.prefix(count))) == nil, "\(name)") }
@@ -162,6 +155,9 @@ struct MTGFrameTests {
         #expect(reading.values[.coolantTemperature] == nil && reading.values[.gpsAvailable] == nil)
     }
 
+    /// Of twelve bytes.
+    private static func page(_ content: [UInt8]) -> [UInt8] { [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + content }
+
     @Test(
         "What is no answer is refused as soon as it shows",
         arguments: [
@@ -171,20 +167,12 @@ struct MTGFrameTests {
             ([0x4D, 0x54, 1, 0x81, 0xFF, 0xFF, 0xFF, 0xFF], .tooLong(bytes: 4_294_967_295, most: 131_072)),
             ([0x4D, 0x54, 1, 0x81, 0, 0, 0, 0], .tooShort(bytes: 0, least: 32)),
             ([0x4D, 0x54, 1, 0x82, 0, 0, 0, 0], .tooShort(bytes: 0, least: 12)),
+            (page([UInt8](repeating: 0, count: 10) + [1, 0]), .tooShort(bytes: 0, least: 32)),
             (
-                [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + [UInt8](repeating: 0, count: 10) + [1, 0],
-                .tooShort(bytes: 0, least: 32)
-            ),
-            (
-                [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 7) + [
-                    0x7F, 0xFF, 0xFF, 0xFF, 0xFF,
-                ],
+                page([UInt8](repeating: 0xFF, count: 7) + [0x7F, 0xFF, 0xFF, 0xFF, 0xFF]),
                 .tooShort(bytes: 12, least: 12 + 65_535 * 65_535)
             ),
-            (
-                [0x4D, 0x54, 1, 0x82, 12, 0, 0, 0] + [UInt8](repeating: 0xFF, count: 8) + [0, 0, 0, 0],
-                .sequenceImpossible
-            ),
+            (page([UInt8](repeating: 0xFF, count: 8) + [0, 0, 0, 0]), .sequenceImpossible),
             ([0x4D, 0x54, 1, 0x81, 32, 0, 0, 0] + [UInt8](repeating: 0, count: 32), .sequenceImpossible),
             ([0x4D, 0x54, 1, 0x83, 1, 0, 0, 0, 9], .tooShort(bytes: 1, least: 32)),
             ([0x4D, 0x54, 1, 0x84, 1, 0, 0, 0, 9], .tooShort(bytes: 1, least: 16)),
@@ -199,12 +187,10 @@ struct MTGFrameTests {
         #expect(throws: MTGError.sequenceNotRising) { try Self.decode(page.encoded()) }
     }
 
-    /// DROVER_LONG: ten million.
-    private static let inputsPerSeed =
-        ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 10_000 : 500_000
+    /// In the long form ten million.
+    private static let inputsPerSeed = Length.count(10_000, long: 500_000)
 
-    @Test("No answer crashes, hangs or grows the decoder", arguments: 0..<20 as Range<UInt64>)
-    func fuzz(seed: UInt64) {
+    @Test("No answer crashes, hangs or grows the decoder", arguments: 0..<20 as Range<UInt64>) func fuzz(seed: UInt64) {
         var chance = MTGChance(seed: seed)
         var (decoded, refused, waited) = (0, 0, 0)
         for input in 0..<Self.inputsPerSeed {
@@ -234,7 +220,7 @@ struct MTGChance {
     private mutating func text(_ bytesMax: Int64) -> String? {
         guard !chance.once(in: 4) else { return nil }
         let alphabet = Array("ABCXYZ019-_. äß°")
-        let text = (0...chance.below(bytesMax / 2 - 1)).map { _ in alphabet[Int(chance.below(Int64(alphabet.count)))] }
+        let text = (0...chance.below(bytesMax / 2 - 1)).map { _ in chance.pick(alphabet) }
         return String(text)
     }
 
@@ -272,7 +258,7 @@ struct MTGChance {
                 readings.append(reading(sequence: sequence))
             }
             return .backlog(newest: sequence + chance.below(1_000), readings)
-        case 2: return .challenge((0..<32).map { _ in UInt8(chance.below(256)) })
+        case 2: return .challenge((0..<32).map { _ in chance.byte() })
         case 3: return .debugLog(from: chance.below(1 << 40), total: chance.below(1 << 40), Array("a line\n".utf8))
         default: return .refused(MTGRefusal(rawValue: UInt16(1 + chance.below(3))))
         }
@@ -280,13 +266,13 @@ struct MTGChance {
 
     /// Good answers of which some are made once, changed, cut, with a wrong length or with more behind; and noise.
     mutating func hostile() -> [UInt8] {
-        if chance.once(in: 10) { return (0..<chance.below(64)).map { _ in UInt8(chance.below(256)) } }
-        var bytes = MTGChance.good[Int(chance.below(Int64(MTGChance.good.count)))]
-        for _ in 0..<chance.below(4) { bytes[Int(chance.below(Int64(bytes.count)))] = UInt8(chance.below(256)) }
+        if chance.once(in: 10) { return chance.bytes(chance.below(64)) }
+        var bytes = chance.pick(MTGChance.good)
+        for _ in 0..<chance.below(4) { bytes[chance.index(bytes.count)] = chance.byte() }
         switch chance.below(4) {
-        case 0: bytes.removeLast(Int(chance.below(Int64(bytes.count))))
-        case 1: bytes.replaceSubrange(4..<6, with: [UInt8(chance.below(256)), UInt8(chance.below(2))])
-        case 2: bytes += [UInt8](repeating: UInt8(chance.below(256)), count: Int(chance.below(300)))
+        case 0: bytes.removeLast(chance.index(bytes.count))
+        case 1: bytes.replaceSubrange(4..<6, with: [chance.byte(), UInt8(chance.below(2))])
+        case 2: bytes += [UInt8](repeating: chance.byte(), count: Int(chance.below(300)))
         default: break
         }
         return bytes

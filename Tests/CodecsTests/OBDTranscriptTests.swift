@@ -22,15 +22,11 @@ struct OBDTranscriptTests {
             ("no reply at the end", ">010C\n41 0C\n>010D", ["1 010C → 41 0C/", "3 010D → "]),
             (
                 "the prompt behind the reply", "010C\n41 0C 1A F8 >010D\n41 0D 32 >\n",
-                [
-                    "1 010C → 41 0C 1A F8 /", "2 010D → 41 0D 32 /",
-                ]
+                ["1 010C → 41 0C 1A F8 /", "2 010D → 41 0D 32 /"]
             ),
             (
                 "noise in front, notes between", "connected\n# a note\n>010C\n# another\n41 0C 1A F8\n",
-                [
-                    "3 010C → 41 0C 1A F8/"
-                ]
+                ["3 010C → 41 0C 1A F8/"]
             ),
             (
                 "two columns", "request\treply\n010C\t41 0C 1A F8\\r\\r\n0902\tSEARCHING...\\r014\\r0:490201\n03\t\n",

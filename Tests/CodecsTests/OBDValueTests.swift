@@ -95,8 +95,7 @@ struct OBDValueTests {
             ])
         let compression = try #require(try readiness("4101007F9B82", 0x01))
         #expect(compression.isLampOn == false && compression.ignition == .compression)
-        #expect(
-            compression.notReady == ["misfire", "fuel system", "components", "NOx aftertreatment", "EGR or VVT"])
+        #expect(compression.notReady == ["misfire", "fuel system", "components", "NOx aftertreatment", "EGR or VVT"])
         let cycle = try #require(try readiness("414100070000", 0x41))
         #expect(cycle.isLampOn == nil && cycle.codeCount == nil && cycle.monitors.count == 3)
     }
@@ -146,9 +145,7 @@ struct OBDValueTests {
     @Test func whatACarSaysOfItself() throws {
         for form in [
             ReplyForm.vin, "49020100000057304c3030303034334d42353431333236", "490257304c3030303034334d42353431333236",
-        ] {
-            #expect(try Self.answer(form).vin() == "W0L000043MB541326", "\(form)")
-        }
+        ] { #expect(try Self.answer(form).vin() == "W0L000043MB541326", "\(form)") }
         #expect(throws: OBDValueError.vinImpossible) { try Self.answer("490201" + "49".repeated(17)).vin() }
         #expect(throws: OBDValueError.vinImpossible) { try Self.answer("49020157304C").vin() }
         #expect(throws: OBDValueError.vinImpossible) { try Self.answer("490201" + "FF".repeated(17)).vin() }
@@ -161,9 +158,7 @@ struct OBDValueTests {
     }
 }
 
-extension String {
-    fileprivate func repeated(_ count: Int) -> String { String(repeating: self, count: count) }
-}
+extension String { fileprivate func repeated(_ count: Int) -> String { String(repeating: self, count: count) } }
 
 extension OBDRequest {
     static func hex(_ text: String) -> [UInt8] {

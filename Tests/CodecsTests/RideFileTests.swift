@@ -14,9 +14,8 @@ struct RideFileTests {
 
     @Test("Rides of another system are what their people said, in the order of time") func rides() throws {
         let text =
-            RideFileTests.head
-            + "b,g-2,2,\(RideFileTests.place),2026-11-20T14:05:00Z,2026-11-20T14:07:30Z,,,\r\n"
-            + "a,g-1,1,\(RideFileTests.place),2026-11-20T09:00:00-05:00,,2026-11-20T14:06:00Z,2026-11-20T14:20:00Z,\"Gate \"\"1\"\", north\"\n"
+            Self.head + "b,g-2,2,\(Self.place),2026-11-20T14:05:00Z,2026-11-20T14:07:30Z,,,\r\n"
+            + "a,g-1,1,\(Self.place),2026-11-20T09:00:00-05:00,,2026-11-20T14:06:00Z,2026-11-20T14:20:00Z,\"Gate \"\"1\"\", north\"\n"
         let records = try RideFile.read(Array(text.utf8), campus: "c").get()
         #expect(records.map(\.id) == ["a-requested", "b-requested", "a-picked-up", "b-cancelled", "a-dropped-off"])
         #expect(records.allSatisfy { $0.campus == "c" } && records[0].ts == 1_795_183_200_000)
@@ -44,8 +43,7 @@ struct RideFileTests {
     private static let good: String = row("a,g-1,1", place, asked + ",,,")
 
     private static let badRides: [(String, String)] = [
-        ("", "holds no ride"),
-        (row("a,g-1,0", place, asked + ",,,"), "line 2: `passengers`"),
+        ("", "holds no ride"), (row("a,g-1,0", place, asked + ",,,"), "line 2: `passengers`"),
         (row("a b,g-1,1", place, asked + ",,,"), "line 2: `request`"),
         (row("a,g-1,1", "91,0,1,1", asked + ",,,"), "line 2: `from_latitude_deg`"),
         (row("a,g-1,1", place, "2026-11-20 14:05,,,"), "line 2: `requested_at` must be a time with its zone"),
@@ -57,15 +55,13 @@ struct RideFileTests {
 
     @Test("What is wrong with rides is told with its line", arguments: badRides)
     func badRide(text: String, said: String) {
-        let found = faults(RideFileTests.head + text)
+        let found = faults(Self.head + text)
         #expect(found.first?.contains(said) == true, "\(found)")
     }
 
     private static let badFiles: [(String, String)] = [
-        ("", "is empty"),
-        ("request,rider\n", "line 1: the column `passengers` is missing"),
-        (#"{"schema":1}"#, "line 1: `campus` is missing"),
-        ("{\n", "line 1: not a JSON object"),
+        ("", "is empty"), ("request,rider\n", "line 1: the column `passengers` is missing"),
+        (#"{"schema":1}"#, "line 1: `campus` is missing"), ("{\n", "line 1: not a JSON object"),
         (#"{"schema":1,"kind":"tick","ts":1700000000000,"campus":"c"}"#, "line 1: ticks do not come"),
         (
             #"{"schema":1,"kind":"decision","id":"x","ts":1700000000000,"campus":"c","offset":1,"decision":"","why":""}"#,
@@ -84,6 +80,6 @@ struct RideFileTests {
     }
 
     @Test("CSV needs to be told whose rides they are") func whose() {
-        #expect(faults(RideFileTests.head, campus: nil) == ["is CSV: say whose rides they are, --campus C"])
+        #expect(faults(Self.head, campus: nil) == ["is CSV: say whose rides they are, --campus C"])
     }
 }

@@ -68,7 +68,7 @@ struct RosterFileTests {
             RosterEntry(id: "D.2", role: .rideDriver, name: "Jörg O'Neil", mail: "j+bus@mail.campus.example"),
         ]
         let plain =
-            "id,role,name,mail\ng-1,rider,\"Ada \"\"the first\"\" Lovelace, Countess\",ada@campus.example\n"
+            #"id,role,name,mail\#ng-1,rider,"Ada ""the first"" Lovelace, Countess",ada@campus.example\#n"#
             + "D.2,ride_driver,Jörg O'Neil,j+bus@mail.campus.example\n"
         let other = "\u{FEFF}Mail;Room;ID;Name;Role\r\nada@campus.example;7;g-1; \"Ada\";rider\r\n"
         #expect(try RosterFile.read(Array(plain.utf8)).get().people == people)

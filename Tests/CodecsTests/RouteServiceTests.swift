@@ -34,7 +34,7 @@ struct RouteServiceTests {
             let text = Polyline.encode(points, decimals: decimals)
             #expect(try Polyline.decode(text, decimals: decimals) == points, "seed \(seed)")
             var bytes = Array(text.utf8)
-            if !bytes.isEmpty { bytes[Int(chance.below(Int64(bytes.count)))] = UInt8(63 + chance.below(64)) }
+            if !bytes.isEmpty { bytes[chance.index(bytes.count)] = UInt8(63 + chance.below(64)) }
             for point in (try? Polyline.decode(String(decoding: bytes, as: UTF8.self), decimals: decimals)) ?? [] {
                 #expect(point.latitude.magnitude <= 900_000_000 && point.longitude.magnitude <= 1_800_000_000)
             }

@@ -9,11 +9,9 @@ struct SurveyCSVTests {
     static let first =
         "s-1,w-1,2020-05-01T13:00:00+03:00,2020-05-01T13:33:00+03:00,no,A,120.5,Danaus plexippus,2,27.5,a;b,=1+1\n"
 
-    @Test("Rows become one survey: what is said of it once counts for all")
-    func rows() throws {
+    @Test("Rows become one survey: what is said of it once counts for all") func rows() throws {
         let text =
-            "\u{FEFF}" + SurveyCSVTests.head + SurveyCSVTests.first + ",,,,,,,\"Papilio \"\"x\"\"\",1,,,\r\n"
-            + "s-1,w-1,,,,,,Vanessa,0,,,\n"
+            "\u{FEFF}" + Self.head + Self.first + #",,,,,,,"Papilio ""x""",1,,,\#r\#n"# + "s-1,w-1,,,,,,Vanessa,0,,,\n"
         let expected = """
             {"schema":1,"survey":"s-1","site":"w-1","start":"2020-05-01T13:00:00+03:00","stop":"2020-05-01T13:33:00+03:00",
             "weather":{"rain":false},"sections":[{"section":"A","distance_m":120.5}],"sightings":[
@@ -23,10 +21,8 @@ struct SurveyCSVTests {
         #expect(try SurveyCSV.decode(Array(text.utf8)) == JSONValue(Array(expected.utf8)))
     }
 
-    @Test("A survey that found nothing is a row without a sighting")
-    func nothing() throws {
-        let tree = try SurveyCSV.decode(
-            Array((SurveyCSVTests.head + "s-1,w-1,2020-05-01T13:00:00Z,2020-05-01T14:00:00Z\n").utf8))
+    @Test("A survey that found nothing is a row without a sighting") func nothing() throws {
+        let tree = try SurveyCSV.decode(Array((Self.head + "s-1,w-1,2020-05-01T13:00:00Z,2020-05-01T14:00:00Z\n").utf8))
         #expect(tree["sightings"] == .list([]))
     }
 
@@ -50,10 +46,9 @@ struct SurveyCSVTests {
         }
     }
 
-    @Test("Another encoding is told of")
-    func encoding() {
+    @Test("Another encoding is told of") func encoding() {
         #expect(throws: SurveyText.Faults(all: ["the file is not UTF-8 text: save it as UTF-8"])) {
-            try SurveyCSV.decode(Array(SurveyCSVTests.head.utf8) + [0xE9, 0x0A])
+            try SurveyCSV.decode(Array(Self.head.utf8) + [0xE9, 0x0A])
         }
     }
 
@@ -69,15 +64,13 @@ struct SurveyCSVTests {
         @utc_offset = +03:00
         """
 
-    @Test("A node of Drupal becomes a survey by the map")
-    func node() throws {
+    @Test("A node of Drupal becomes a survey by the map") func node() throws {
         func field(_ text: String) -> XMLRPC.Value {
             .structure([XMLRPC.Member("und", .list([.structure([XMLRPC.Member("value", .text(text))])]))])
         }
         let node = XMLRPC.Value.structure([
             XMLRPC.Member("type", .text("survey")), XMLRPC.Member("field_id", field("s-1")),
-            XMLRPC.Member("field_site", .text("w-1")),
-            XMLRPC.Member("field_begin", field("2020-05-01 13:00:00")),
+            XMLRPC.Member("field_site", .text("w-1")), XMLRPC.Member("field_begin", field("2020-05-01 13:00:00")),
             XMLRPC.Member("field_end", .time("20200501T13:33:00")),
             XMLRPC.Member(
                 "field_seen",
@@ -102,7 +95,5 @@ struct SurveyCSVTests {
     }
 
     @Test("A map that cannot be is refused with its line", arguments: ["", "a", "a = b[]", "a[][] = b", "# x"])
-    func maps(_ text: String) {
-        #expect(throws: SurveyNodeMap.Fault.self) { try SurveyNodeMap(Array(text.utf8)) }
-    }
+    func maps(_ text: String) { #expect(throws: SurveyNodeMap.Fault.self) { try SurveyNodeMap(Array(text.utf8)) } }
 }

@@ -1,7 +1,6 @@
 import Codecs
 import Fleet
 import Formats
-import Foundation
 import SimKit
 import Testing
 
@@ -98,100 +97,75 @@ struct SurveyTextTests {
                 == SurveyText.encode(try SurveyText.decode(Array(other.utf8))).rendered())
     }
 
-    struct Bad: CustomTestStringConvertible, Sendable {
-        let name: String
-        let json: String
-        let fault: String
-        init(_ name: String, _ json: String, _ fault: String) {
-            (self.name, self.json, self.fault) = (name, json, fault)
-        }
-        var testDescription: String { name }
-    }
+    /// A survey's fields with one sighting, and with none.
+    private static func seen(_ more: String) -> String { #""sightings":[{"species":"x",\#(more)}]"# }
+    private static func nothing(_ more: String) -> String { #""sightings":[],\#(more)"# }
+    private static let countFault = "sightings[0].count: must be a whole number from 0 to 1000000"
+    private static let keptFault = "new: cannot be kept: control characters, repeated names, too deep or large"
 
     @Test(arguments: [
-        Bad("no list", #""sightings":{}"#, "sightings: must be a list of at most 2000"),
-        Bad("none", #""x":1"#, "sightings: is missing"),
-        Bad("no object", #""sightings":[3]"#, "sightings[0]: must be a JSON object"),
-        Bad("no species", #""sightings":[{"count":1}]"#, "sightings[0].species: is missing"),
-        Bad("blank species", #""sightings":[{"count":1,"species":" \t"}]"#, "sightings[0].species: must not be empty"),
-        Bad(
-            "negative", #""sightings":[{"species":"x","count":-1}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
-            "half", #""sightings":[{"species":"x","count":1.5}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
-            "huge", #""sightings":[{"species":"x","count":1e999}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
-            "text", #""sightings":[{"species":"x","count":"1"}]"#,
-            "sightings[0].count: must be a whole number from 0 to 1000000"),
-        Bad(
-            "off the globe", #""sightings":[{"species":"x","count":1,"latitude":90.0000001,"longitude":0}]"#,
+        Row("no list", #""sightings":{}"#, "sightings: must be a list of at most 2000"),
+        Row("none", #""x":1"#, "sightings: is missing"),
+        Row("no object", #""sightings":[3]"#, "sightings[0]: must be a JSON object"),
+        Row("no species", #""sightings":[{"count":1}]"#, "sightings[0].species: is missing"),
+        Row("blank species", #""sightings":[{"count":1,"species":" \t"}]"#, "sightings[0].species: must not be empty"),
+        Row("negative", seen(#""count":-1"#), countFault), Row("half", seen(#""count":1.5"#), countFault),
+        Row("huge", seen(#""count":1e999"#), countFault), Row("text", seen(#""count":"1""#), countFault),
+        Row(
+            "off the globe", seen(#""count":1,"latitude":90.0000001,"longitude":0"#),
             "sightings[0].latitude: must be a number from -90 to 90"),
-        Bad(
-            "half a place", #""sightings":[{"species":"x","count":1,"latitude":9}]"#,
-            "sightings[0].longitude: is missing: a place has both"),
-        Bad("no place", #""sightings":[],"waypoints":[{}]"#, "waypoints[0].latitude: is missing"),
-        Bad(
-            "another day", #""sightings":[{"species":"x","count":1,"time":"2020-05-03T13:00:00Z"}]"#,
+        Row("half a place", seen(#""count":1,"latitude":9"#), "sightings[0].longitude: is missing: a place has both"),
+        Row("no place", nothing(#""waypoints":[{}]"#), "waypoints[0].latitude: is missing"),
+        Row(
+            "another day", seen(#""count":1,"time":"2020-05-03T13:00:00Z""#),
             "sightings[0].time: must be within a day of the survey"),
-        Bad(
-            "no zone", #""sightings":[{"species":"x","count":1,"time":"2020-05-01T13:00:00"}]"#,
+        Row(
+            "no zone", seen(#""count":1,"time":"2020-05-01T13:00:00""#),
             "sightings[0].time: must be a time from 1700 to 2100 with its offset, like 2020-05-01T13:00:00+03:00"),
-        Bad(
-            "certainty", #""sightings":[{"species":"x","count":1,"certainty":"sure"}]"#,
+        Row(
+            "certainty", seen(#""count":1,"certainty":"sure""#),
             "sightings[0].certainty: must be one of certain, probable, uncertain"),
-        Bad(
-            "photo", #""sightings":[{"species":"x","count":1,"photos":["a",""]}]"#,
+        Row(
+            "photo", seen(#""count":1,"photos":["a",""]"#),
             "sightings[0].photos[1]: must be a text of 1 to 200 bytes without control characters"),
-        Bad(
-            "beaufort", #""sightings":[],"weather":{"wind_beaufort":13}"#,
+        Row(
+            "beaufort", nothing(#""weather":{"wind_beaufort":13}"#),
             "weather.wind_beaufort: must be a whole number from 0 to 12"),
-        Bad(
-            "own weather", #""sightings":[{"species":"x","count":1,"weather":{"sun_pct":101}}]"#,
+        Row(
+            "own weather", seen(#""count":1,"weather":{"sun_pct":101}"#),
             "sightings[0].weather.sun_pct: must be a number from 0 to 100"),
-        Bad("rain", #""sightings":[],"weather":{"rain":"no"}"#, "weather.rain: must be true or false"),
-        Bad("role", #""sightings":[],"surveyors":[{"name":"x"}]"#, "surveyors[0].role: is missing"),
-        Bad(
-            "section", #""sightings":[],"sections":[{"distance_m":-1,"section":"1"}]"#,
+        Row("rain", nothing(#""weather":{"rain":"no"}"#), "weather.rain: must be true or false"),
+        Row("role", nothing(#""surveyors":[{"name":"x"}]"#), "surveyors[0].role: is missing"),
+        Row(
+            "section", nothing(#""sections":[{"distance_m":-1,"section":"1"}]"#),
             "sections[0].distance_m: must be a number from 0 to 1000000"),
-        Bad(
-            "control characters", #""sightings":[],"comments":"a\u0001"# + "\"",
+        Row(
+            "control characters", nothing(#""comments":"a\u0001""#),
             "comments: must be a text of at most 4000 bytes without control characters"),
-        Bad(
-            "long", #""sightings":[],"route":"\#(String(repeating: "é", count: 101))""#,
+        Row(
+            "long", nothing(#""route":"\#(String(repeating: "é", count: 101))""#),
             "route: must be a text of at most 200 bytes without control characters"),
-        Bad(
-            "collector", #""sightings":[],"forward_to":"a b""#, "forward_to: must be 1 to 64 letters, digits, -, _ or ."
-        ),
-        Bad("twice", #""sightings":[],"site":"b""#, "site: stands there more than once"),
-        Bad("unknown twice", #""sightings":[],"new":1,"new":2"#, "new: stands there more than once"),
-        Bad(
-            "unknown number", #""sightings":[],"new":[1e999]"#,
-            "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Bad(
-            "unknown within twice", #""sightings":[],"new":{"a":1,"a":2}"#,
-            "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Bad(
-            "unknown deep", #""sightings":[],"new":[[[[[[[[[1]]]]]]]]]"#,
-            "new: cannot be kept: control characters, repeated names, too deep or large"),
-        Bad(
-            "unknown large", #""sightings":[],"new":"\#(String(repeating: "x", count: 4_100))""#,
+        Row("collector", nothing(#""forward_to":"a b""#), "forward_to: must be 1 to 64 letters, digits, -, _ or ."),
+        Row("twice", nothing(#""site":"b""#), "site: stands there more than once"),
+        Row("unknown twice", nothing(#""new":1,"new":2"#), "new: stands there more than once"),
+        Row("unknown number", nothing(#""new":[1e999]"#), keptFault),
+        Row("unknown within twice", nothing(#""new":{"a":1,"a":2}"#), keptFault),
+        Row("unknown deep", nothing(#""new":[[[[[[[[[1]]]]]]]]]"#), keptFault),
+        Row(
+            "unknown large", nothing(#""new":"\#(String(repeating: "x", count: 4_100))""#),
             "the survey: fields of unknown names: 4105 bytes, at most 4096 are kept"),
     ])
-    func isRefused(_ bad: Bad) { #expect(faults(object(bad.json)) == [bad.fault]) }
+    func isRefused(_ row: Row<String, String>) { #expect(faults(object(row.given)) == [row.wanted]) }
 
     @Test(arguments: [
-        Bad("not JSON", "{\"schema\":NaN}", "the survey: not JSON: see byte 10"),
-        Bad("empty", "", "the survey: not JSON: see byte 0"),
-        Bad("a list", "[]", "the survey: must be a JSON object"),
-        Bad("deep", String(repeating: "[", count: 100_000), "the survey: nested more than 16 deep"),
-        Bad(
+        Row("not JSON", "{\"schema\":NaN}", "the survey: not JSON: see byte 10"),
+        Row("empty", "", "the survey: not JSON: see byte 0"), Row("a list", "[]", "the survey: must be a JSON object"),
+        Row("deep", String(repeating: "[", count: 100_000), "the survey: nested more than 16 deep"),
+        Row(
             "large", "{\"comments\":\"\(String(repeating: "x", count: 10_000_000))\"}",
             "the survey: 10000015 bytes, at most 900000 are read"),
     ])
-    func isNoSurvey(_ bad: Bad) { #expect(faults(Array(bad.json.utf8)) == [bad.fault]) }
+    func isNoSurvey(_ row: Row<String, String>) { #expect(faults(Array(row.given.utf8)) == [row.wanted]) }
 
     @Test("A password that a client puts into a survey is not kept, wherever it stands") func passwordsAreDropped()
         throws
@@ -240,15 +214,14 @@ struct SurveyTextTests {
         let bytes = Array(whole.utf8)
         let alphabet = Array("{}[]\",:0123456789.-+eEtfnu\\ aZ\n\u{1}é".utf8) + [0, 0x80, 0xFF]
         var taken = 0
-        let rounds = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 2_000 : 300_000
-        for _ in 0..<rounds {
+        for _ in 0..<Length.count(2_000, long: 300_000) {
             var damaged = bytes
             for _ in 0...chance.below(4) {
-                let at = Int(chance.below(Int64(damaged.count)))
+                let at = chance.index(damaged.count)
                 switch chance.below(4) {
                 case 0: damaged.remove(at: at)
-                case 1: damaged.insert(alphabet[Int(chance.below(Int64(alphabet.count)))], at: at)
-                case 2: damaged[at] = alphabet[Int(chance.below(Int64(alphabet.count)))]
+                case 1: damaged.insert(chance.pick(alphabet), at: at)
+                case 2: damaged[at] = chance.pick(alphabet)
                 default: damaged.removeSubrange(at..<min(damaged.count, at + Int(chance.below(40))))
                 }
             }
@@ -301,8 +274,7 @@ struct SurveyRecordTests {
             (#""schema":1,"kind""#, #""schema":2,"kind""#, .schemaUnknown(2)),
             (#""ts":1600000000000"#, #""ts":1"#, .timeImpossible(1)),
             (#""kind":"survey""#, #""kind":"surveys""#, .kindUnknown),
-            (#""id":"r1""#, #""id":"r 1""#, .keyMissing("id")),
-            (#""by":"t""#, #""by":"t\u0002""#, .keyMissing("by")),
+            (#""id":"r1""#, #""id":"r 1""#, .keyMissing("id")), (#""by":"t""#, #""by":"t\u0002""#, .keyMissing("by")),
             (#""count":1"#, #""count":-1"#, .survey("sightings[0].count: must be a whole number from 0 to 1000000")),
             (#""survey":"s1","site":"a""#, #""survey":"s1","site":"b""#, .survey("site: differs from the record's")),
             (#""id":"r1""#, #""id":"r1","id":"r2""#, .notJSON("a key stands there more than once")),

@@ -1,5 +1,5 @@
 import Codecs
-import Foundation
+import SimKit
 import Testing
 
 struct TroubleCodeFileTests {
@@ -8,9 +8,7 @@ struct TroubleCodeFileTests {
     }
 
     private static func shipped() throws -> TroubleCodeFile {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        return try TroubleCodeFile(
-            [UInt8](Data(contentsOf: folder.appending(path: "../../Deploy/trouble-codes/generic.csv"))))
+        try TroubleCodeFile(Repository.bytes("Deploy/trouble-codes/generic.csv"))
     }
 
     @Test func theShippedTableIsOfGenericCodesOnly() throws {

@@ -7,15 +7,13 @@ import SimKit
 import Testing
 
 struct WeatherTests {
-    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/data/weather-samples")
-    static let hasSamples = FileManager.default.fileExists(atPath: samples.path)
+    static let hasSamples = Repository.hasShared("weather-samples")
 
     private func sample(_ name: String) throws -> [UInt8] {
-        [UInt8](try Data(contentsOf: WeatherTests.samples.appending(path: name)))
+        [UInt8](try Data(contentsOf: Repository.shared.appending(path: "weather-samples/\(name)")))
     }
 
-    @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
+    @Test(.enabled(if: Self.hasSamples, "put the project's ../shared beside the checkout"))
     func recordedAnswersOfOpenWeatherMap() throws {
         let now = try OpenWeatherMap.hours(sample("openweathermap/observation.json"))
         #expect(now.map(\.ts) == [1_378_895_177_000])
@@ -37,7 +35,7 @@ struct WeatherTests {
         #expect(throws: WeatherFault.self) { try OpenWeatherMap.hours(sample("openweathermap/search_results.json")) }
     }
 
-    @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
+    @Test(.enabled(if: Self.hasSamples, "put the project's ../shared beside the checkout"))
     func recordedAnswersOfOpenMeteo() throws {
         let now = try OpenMeteo.hours(sample("open-meteo/forecast_current_trimmed.json"))
         #expect(now.map(\.ts) == [UTC.parse("2026-10-03T10:30:00Z")!])
@@ -53,7 +51,7 @@ struct WeatherTests {
 
     /// A year of New York's hours in °F, mph and inches, as a service of other units would send them; converted back by
     /// hand with the definitions of the units.
-    @Test(.enabled(if: WeatherTests.hasSamples, "put the project's ../shared beside the checkout"))
+    @Test(.enabled(if: Self.hasSamples, "put the project's ../shared beside the checkout"))
     func aYearInOtherUnits() throws {
         let lines = String(decoding: try sample("hourly_jfk_2013.csv"), as: UTF8.self).split(separator: "\n")
             .dropFirst()
@@ -76,8 +74,7 @@ struct WeatherTests {
         #expect(seen > 8_000)
     }
 
-    @Test(arguments: ["km/h", "m/s", "mp/h", "mph", "kn"])
-    func speedsOfEveryUnit(_ unit: String) throws {
+    @Test(arguments: ["km/h", "m/s", "mp/h", "mph", "kn"]) func speedsOfEveryUnit(_ unit: String) throws {
         let perMetre = ["km/h": 3.6, "m/s": 1, "mp/h": 2.236_936_292, "mph": 2.236_936_292, "kn": 1.943_844_492][unit]!
         for speed in stride(from: 0.0, to: 114, by: 0.73) {
             let body = """
@@ -96,20 +93,20 @@ struct WeatherTests {
             #"{"data":[{"dt":1586390400,"temp":278.4,"wind_speed":9.8,"rain":{"1h":1.2},"snow":{"1h":"0.3"},"weather":[{"id":1}]}]}"#,
             #"{"utc_offset_seconds":7200,"hourly_units":{"time":"iso8601","temperature_2m":"°C"},"hourly":{"time":["2026-01-01T00:00"],"temperature_2m":[-3.5]}}"#,
         ]
-        let rounds = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 3_000 : 300_000
+        let rounds = Length.count(3_000, long: 300_000)
         var answered = 0
         for seed in 0..<UInt64(rounds) {
             var chance = SeededChance(seed: seed)
             var bytes = Array(documents[Int(seed) % documents.count].utf8)
             for _ in 0..<chance.below(4) {
-                let at = Int(chance.below(Int64(bytes.count)))
+                let at = chance.index(bytes.count)
                 switch chance.below(3) {
                 case 0: bytes[at] = UInt8(truncatingIfNeeded: chance.below(256))
                 case 1: bytes[at] = UInt8(0x30 + chance.below(10))
                 default: bytes.insert(UInt8(0x30 + chance.below(10)), at: at)
                 }
             }
-            if chance.once(in: 8) { bytes.removeLast(Int(chance.below(Int64(bytes.count)))) }
+            if chance.once(in: 8) { bytes.removeLast(chance.index(bytes.count)) }
             let readings = [try? OpenWeatherMap.hours(bytes), try? OpenMeteo.hours(bytes)].compactMap { $0 }.joined()
             for hour in readings {
                 answered += 1
@@ -125,9 +122,7 @@ struct WeatherTests {
     @Test func whatIsWrittenIsReadBackAndUnknownKeysAreLeftAlone() {
         for seed in 0..<UInt64(500) {
             var chance = SeededChance(seed: seed)
-            let place = Position(
-                latitude: Int32(chance.below(1_800_000_001) - 900_000_000),
-                longitude: Int32(chance.below(3_600_000_001) - 1_800_000_000))
+            let place = chance.position()
             var hour = WeatherHour(ts: chance.below(2_000_000_000_000))
             for quantity in WeatherQuantity.allCases where !chance.once(in: 3) {
                 hour.thousandths[quantity] = quantity == .pressure ? 1_013_250 : chance.below(60_000)
@@ -148,9 +143,7 @@ struct WeatherTests {
         for seed in 0..<UInt64(3_000) {
             var chance = SeededChance(seed: seed)
             let size = Int32(10 + chance.below(4_991))
-            let place = Position(
-                latitude: Int32(chance.below(1_800_000_001) - 900_000_000),
-                longitude: Int32(chance.below(3_600_000_001) - 1_800_000_000))
+            let place = chance.position()
             let cell = WeatherCell(place, sizeMilliDeg: size)
             #expect(WeatherCell(cell.middle, sizeMilliDeg: size) == cell, "seed \(seed)")
             #expect(cell.middle.latitude.magnitude < 900_000_000 && cell.middle.longitude.magnitude < 1_800_000_000)

@@ -30,8 +30,7 @@ import Testing
         #expect(!line.isFull && line.run { true } == true)
     }
 
-    @Test("Of a hundred at once no more than two are at work")
-    func neverMoreAreAtWork() {
+    @Test("Of a hundred at once no more than two are at work") func neverMoreAreAtWork() {
         let line = ShortLine(atWork: 2, waiting: 4)
         let atWork = Atomic(0)
         let most = Atomic(0)

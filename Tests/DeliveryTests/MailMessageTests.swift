@@ -24,9 +24,7 @@ struct MailMessageTests {
 
     @Test("Other letters and long lines go as base64, in lines of 76") func base64() {
         // `printf 'J\303\266rg' | base64`
-        #expect(
-            mail(text: "Jörg")?.hasSuffix(
-                "Content-Transfer-Encoding: base64\r\n\r\nSsO2cmc=\r\n") == true)
+        #expect(mail(text: "Jörg")?.hasSuffix("Content-Transfer-Encoding: base64\r\n\r\nSsO2cmc=\r\n") == true)
         let long = mail(text: String(repeating: "x", count: 2_000))!
         #expect(long.split(separator: "\r\n").allSatisfy { $0.utf8.count <= 76 })
         // `printf 'Caf\303\251' | base64`

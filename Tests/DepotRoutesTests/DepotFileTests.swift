@@ -1,4 +1,5 @@
 import DepotRoutes
+import SimKit
 import Testing
 
 /// Files as they come, cut off, mixed up and hostile: a problem, or one line that says where, what and what to do.
@@ -42,51 +43,41 @@ struct DepotFileTests {
         #expect(read == plain)
     }
 
-    struct Bad: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let file: String
-        let says: String
-        init(_ name: String, _ file: String, _ says: String) {
-            (testDescription, self.file, self.says) = (name, file, says)
-        }
-    }
-
     @Test(
         "What cannot be read says where and why",
         arguments: [
-            Bad("nothing", "", "p:1: is empty"),
-            Bad("text", "hello there", "p:1: `hello` must be a number"),
-            Bad("not a number", parcels.replacing("500", with: "nan"), "p:2: `nan` must be a number"),
-            Bad("endless", parcels.replacing("500", with: "inf"), "p:2: `inf` must be a number"),
-            Bad("huge", parcels.replacing("500", with: "1e300"), "p:2: `1e300` must be a number"),
-            Bad("another kind of file", "1 2\n3 4", "p:1: has 2 numbers"),
-            Bad("many fields", String(repeating: "1 ", count: 50), "p:1: has 50 fields"),
-            Bad("no vehicle", parcels.replacing("3 20 1", with: "0 20 1"), "p:1: the number of vehicles is 0"),
-            Bad("half a vehicle", parcels.replacing("3 20 1", with: "1.5 20 1"), "p:1: the number of vehicles is 1.5"),
-            Bad("cut off in a line", String(parcels.dropLast(4)), "p:4: has 7 fields, must have 9"),
-            Bad(
+            Row("nothing", "", "p:1: is empty"), Row("text", "hello there", "p:1: `hello` must be a number"),
+            Row("not a number", parcels.replacing("500", with: "nan"), "p:2: `nan` must be a number"),
+            Row("endless", parcels.replacing("500", with: "inf"), "p:2: `inf` must be a number"),
+            Row("huge", parcels.replacing("500", with: "1e300"), "p:2: `1e300` must be a number"),
+            Row("another kind of file", "1 2\n3 4", "p:1: has 2 numbers"),
+            Row("many fields", String(repeating: "1 ", count: 50), "p:1: has 50 fields"),
+            Row("no vehicle", parcels.replacing("3 20 1", with: "0 20 1"), "p:1: the number of vehicles is 0"),
+            Row("half a vehicle", parcels.replacing("3 20 1", with: "1.5 20 1"), "p:1: the number of vehicles is 1.5"),
+            Row("cut off in a line", String(parcels.dropLast(4)), "p:4: has 7 fields, must have 9"),
+            Row(
                 "cut off between lines", parcels.split(separator: "\n").prefix(3).joined(separator: "\n"),
                 "p:3: is the last"),
-            Bad("a node twice", parcels.replacing("2 60", with: "1 60"), "p:4: is node 1.0, must be 2"),
-            Bad("window reversed", parcels.replacing("20 200", with: "200 20"), "p:3: the window 200.0 to 20.0"),
-            Bad("negative service", parcels.replacing("200 5", with: "200 -5"), "p:3: the service time is -5.0"),
-            Bad("partner outside", parcels.replacing("5 0 2", with: "5 0 7"), "p:3: the drop-off is 7.0"),
-            Bad("partner of another", parcels.replacing("5 1 0", with: "5 2 0"), "p:3: node 2 must name 1"),
-            Bad("no partner", parcels.replacing("5 0 2", with: "5 0 0"), "p:3: must name either"),
-            Bad(
+            Row("a node twice", parcels.replacing("2 60", with: "1 60"), "p:4: is node 1.0, must be 2"),
+            Row("window reversed", parcels.replacing("20 200", with: "200 20"), "p:3: the window 200.0 to 20.0"),
+            Row("negative service", parcels.replacing("200 5", with: "200 -5"), "p:3: the service time is -5.0"),
+            Row("partner outside", parcels.replacing("5 0 2", with: "5 0 7"), "p:3: the drop-off is 7.0"),
+            Row("partner of another", parcels.replacing("5 1 0", with: "5 2 0"), "p:3: node 2 must name 1"),
+            Row("no partner", parcels.replacing("5 0 2", with: "5 0 0"), "p:3: must name either"),
+            Row(
                 "loads differ", parcels.replacing("-10", with: "-9"), "p:3: node 2 must name 1 and have the demand -10"),
-            Bad("over capacity", parcels.replacing("10", with: "21"), "p:3: the demand is 21.0"),
-            Bad(
+            Row("over capacity", parcels.replacing("10", with: "21"), "p:3: the demand is 21.0"),
+            Row(
                 "drop-off first", parcels.replacing("50 10", with: "50 -10").replacing("50 -10 30", with: "50 10 30"),
                 "p:3"),
-            Bad("odd nodes", rides.replacing("2 2 480", with: "2 3 480"), "p:1: 3 nodes cannot be pairs"),
-            Bad("nodes missing", rides.replacing("2 2 480", with: "2 4 480"), "p:1: promises 4 nodes"),
-            Bad("no time to ride", rides.replacing("3 30", with: "3 0"), "p:1: the longest ride is 0.0"),
-            Bad("rider stays", rides.replacing("3 -1", with: "3 -2"), "p:4: drops off user 1, so its load must be -1"),
-        ]) func bad(_ bad: Bad)
+            Row("odd nodes", rides.replacing("2 2 480", with: "2 3 480"), "p:1: 3 nodes cannot be pairs"),
+            Row("nodes missing", rides.replacing("2 2 480", with: "2 4 480"), "p:1: promises 4 nodes"),
+            Row("no time to ride", rides.replacing("3 30", with: "3 0"), "p:1: the longest ride is 0.0"),
+            Row("rider stays", rides.replacing("3 -1", with: "3 -2"), "p:4: drops off user 1, so its load must be -1"),
+        ]) func bad(_ row: Row<String, String>)
     {
-        let fault = #expect(throws: ProblemFault.self) { try DepotFile.read([UInt8](bad.file.utf8), name: "p") }
-        #expect(fault?.description.hasPrefix(bad.says) == true, "\(String(describing: fault))")
+        let fault = #expect(throws: ProblemFault.self) { try DepotFile.read([UInt8](row.given.utf8), name: "p") }
+        #expect(fault?.description.hasPrefix(row.wanted) == true, "\(String(describing: fault))")
     }
 
     @Test("Too many nodes and too many bytes are refused at once") func tooMuch() {

@@ -1,5 +1,6 @@
 import DepotRoutes
 import Foundation
+import SimKit
 import Testing
 
 struct DepotSolverTests {
@@ -14,7 +15,7 @@ struct DepotSolverTests {
 
     @Test("Small sets get the plan that trying everything finds", arguments: [false, true])
     func smallSets(rides: Bool) throws {
-        for seed in 0..<UInt64(Kit.isLong ? 400 : 12) {
+        for seed in 0..<UInt64(Length.count(12, long: 400)) {
             let problem = Kit.small(4, rides: rides, seed: seed)
             let best = Exhaustive(problem).best
             // 400 steps miss the best plan of a few sets in 800, none of them among the first dozen: those are searched again, and at
@@ -32,7 +33,7 @@ struct DepotSolverTests {
 
     @Test("Whatever is asked for, what is told keeps all limits", arguments: [false, true])
     func alwaysPossible(rides: Bool) {
-        for seed in 0..<UInt64(Kit.isLong ? 2_000 : 20) {
+        for seed in 0..<UInt64(Length.count(20, long: 2_000)) {
             let problem = Kit.small(20, rides: rides, seed: seed)
             let solver = DepotSolver(problem, seed: seed)
             for part in 0..<5 {
@@ -89,7 +90,7 @@ struct DepotSolverTests {
     func rides(_ name: String) throws {
         let problem = try Kit.problem(Kit.dialARide, name)
         let solver = DepotSolver(problem, seed: 1)
-        let iterationsMax = Kit.isLong ? 200_000 : 20_000
+        let iterationsMax = Length.count(20_000, long: 200_000)
         while solver.plan == nil, solver.iterations < iterationsMax { solver.run(iterations: 20, progress: 0...0) }
         let plan = try #require(solver.plan)
         #expect(PlanCheck(problem).faults(plan) == [])

@@ -6,7 +6,7 @@ import Testing
 struct InsertionTests {
     @Test("The cheapest place is the one that trying all finds, at the cost that follows", arguments: [false, true])
     func cheapest(rides: Bool) throws {
-        for seed in 0..<(Kit.isLong ? 20_000 : 150) {
+        for seed in 0..<Length.count(150, long: 20_000) {
             let problem = Kit.small(5, rides: rides, seed: UInt64(seed))
             try check(problem, seed: UInt64(seed))
         }

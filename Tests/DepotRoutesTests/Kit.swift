@@ -4,12 +4,9 @@ import SimKit
 
 /// Where the benchmarks and their reference answers are, and small sets by seed.
 enum Kit {
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    static let liLim = root.deletingLastPathComponent().appending(path: "shared/data/pdptw-li-lim")
-    static let dialARide = root.deletingLastPathComponent().appending(path: "shared/data/darp-cordeau")
-    static let hasShared = FileManager.default.fileExists(atPath: liLim.path)
-    static let isLong = ProcessInfo.processInfo.environment["DROVER_LONG"] != nil
+    static let liLim = Repository.shared.appending(path: "pdptw-li-lim")
+    static let dialARide = Repository.shared.appending(path: "darp-cordeau")
+    static let hasShared = Repository.hasShared("pdptw-li-lim")
 
     static func names(_ folder: URL) -> [String] {
         let files =

@@ -1,7 +1,7 @@
 import Codecs
 import Emulators
-import Foundation
 import Settings
+import SimKit
 import Testing
 
 struct EmulatedAdapterTests {
@@ -15,13 +15,11 @@ struct EmulatedAdapterTests {
 
     @Test(
         "The scenarios of cars that ship load",
-        arguments: try! FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") })
+        arguments: try! Repository.names("Deploy/scenarios/cars", ending: ".yaml"))
     func shipped(_ name: String) throws {
-        let yaml = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Self.folder + "/" + name)))
+        let yaml = try Repository.bytes("Deploy/scenarios/cars/\(name)")
         #expect(try !AdapterScenario(yaml: yaml, name: name).groups.isEmpty)
     }
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Deploy/scenarios/cars").standardized.path
 
     @Test func itSaysTheSameAtTheSameTimeAndDrivesLikeACar() throws {
         let (one, same, other) = (try adapter("weight: 1"), try adapter("weight: 1"), try adapter("weight: 1", seed: 2))
@@ -39,8 +37,7 @@ struct EmulatedAdapterTests {
         #expect(differs > 1_800 && fastest > 90 && speeds.contains(0) && one.vin != other.vin && one.vin.count == 17)
     }
 
-    @Test("What it prints, the decoder of the gateway reads")
-    func decoded() throws {
+    @Test("What it prints, the decoder of the gateway reads") func decoded() throws {
         let adapter = try adapter("values.coolant_c: 91\n    values.voltage_v: 13.8\n    stored: P0133 U0100")
         var (talk, received, chance) = (adapter.newTalk(), Array("0105\r".utf8), SystemRandomNumberGenerator())
         func said(_ command: String) -> [UInt8] {
@@ -73,9 +70,7 @@ struct EmulatedAdapterTests {
                   speed: 4
             cars: 3
             """
-        #expect {
-            try AdapterScenario(yaml: Array(yaml.utf8), name: "t")
-        } throws: {
+        #expect { try AdapterScenario(yaml: Array(yaml.utf8), name: "t") } throws: {
             ($0 as? SettingsError)?.faults.count == 6
         }
     }

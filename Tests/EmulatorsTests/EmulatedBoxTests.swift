@@ -1,8 +1,8 @@
 import Codecs
 import Emulators
 import Fleet
-import Foundation
 import Settings
+import SimKit
 import Testing
 
 struct EmulatedBoxTests {
@@ -90,13 +90,9 @@ struct EmulatedBoxTests {
                 == .debugLog(from: .max, total: total, []))
     }
 
-    @Test(
-        "The scenarios that ship load",
-        arguments: try! FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".yaml") })
+    @Test("The scenarios that ship load", arguments: try! Repository.names("Deploy/scenarios", ending: ".yaml"))
     func shipped(_ name: String) throws {
-        let yaml = [UInt8](try Data(contentsOf: URL(fileURLWithPath: Self.folder + "/" + name)))
+        let yaml = try Repository.bytes("Deploy/scenarios/\(name)")
         #expect(try !Scenario(yaml: yaml, name: name).groups.isEmpty)
     }
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../Deploy/scenarios").standardized.path
 }

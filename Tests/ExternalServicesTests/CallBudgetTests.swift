@@ -5,8 +5,7 @@ import Testing
 struct CallBudgetTests {
     /// However calls come, no stretch of time as long as a period holds more than its limit; the calls themselves are
     /// counted, not the slices.
-    @Test(arguments: 0..<UInt64(60))
-    func noStretchHoldsMoreThanTheLimit(_ seed: UInt64) throws {
+    @Test(arguments: 0..<UInt64(60)) func noStretchHoldsMoreThanTheLimit(_ seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
         let (perMinute, perHour) = (1 + chance.below(20), 10 + chance.below(60))
         let limits = try CallLimits("\(perMinute)/min, \(perHour)/h")

@@ -14,15 +14,12 @@ struct CampusHourTests {
             boundary: [
                 Position(latitude: 10, longitude: 20), Position(latitude: 30, longitude: 60),
                 Position(latitude: 10, longitude: 60),
-            ],
-            numbers: [.surgeMax: most])
+            ], numbers: [.surgeMax: most])
         settings.tables = tables
         return try CampusHour(settings, zone: york)
     }
 
-    private static func weather(
-        _ values: [WeatherQuantity: Int64], source: String = "open-meteo"
-    ) -> WeatherAnswer {
+    private static func weather(_ values: [WeatherQuantity: Int64], source: String = "open-meteo") -> WeatherAnswer {
         var hour = WeatherHour(ts: 1_790_000_000_000)
         hour.thousandths = values
         return WeatherAnswer(
@@ -41,8 +38,7 @@ struct CampusHourTests {
         ])
     func clocks(_ at: String, _ hour: Int, _ start: String) throws {
         let speeds = (0..<24).map { "\($0)-\($0 + 1) \($0 + 10)" }.joined(separator: ", ")
-        let record = try CampusHourTests.rule([.speedsKmh: speeds]).record(
-            atMs: try #require(UTC.parse(at)), weather: nil)
+        let record = try Self.rule([.speedsKmh: speeds]).record(atMs: try #require(UTC.parse(at)), weather: nil)
         #expect(record.speedKmh == Int64(hour + 10) * 1_000 && record.startMs == UTC.parse(start))
         #expect(record.surge == 1_000 && record.weather == nil)
     }
@@ -67,13 +63,12 @@ struct CampusHourTests {
             ([.precipitation: 3_000, .windSpeed: 20_000], 1_600), ([:], 1_200),
         ] as [([WeatherQuantity: Int64], Int64)])
     func factors(_ values: [WeatherQuantity: Int64], _ surge: Int64) throws {
-        let rule = try CampusHourTests.rule(
+        let rule = try Self.rule(
             [
                 .surgeHours: "0-24 1.2", .surgeRain: "0.5 1.1, 2.5 1.25", .surgeSnow: "0.1 1.3",
                 .surgeWind: "10 1.05, 17 1.5",
-            ],
-            most: 1_600)
-        let weather = CampusHourTests.weather(values)
+            ], most: 1_600)
+        let weather = Self.weather(values)
         let record = rule.record(atMs: 1_790_000_000_000, weather: weather)
         #expect(record.surge == surge)
         #expect(WeatherAnswer(json: Array(try #require(record.weather).utf8)) == weather)
@@ -81,17 +76,17 @@ struct CampusHourTests {
 
     @Test func theCodesOfAServiceAreItsOwn() {
         // 601 is snow with OpenWeatherMap; 73 is, with WMO.
-        #expect(CampusHour.isSnow(CampusHourTests.weather([.condition: 601_000], source: "openweathermap")))
-        #expect(!CampusHour.isSnow(CampusHourTests.weather([.condition: 601_000])))
-        #expect(CampusHour.isSnow(CampusHourTests.weather([.condition: 86_000])))
-        #expect(!CampusHour.isSnow(CampusHourTests.weather([.condition: 73_000], source: "openweathermap")))
+        #expect(CampusHour.isSnow(Self.weather([.condition: 601_000], source: "openweathermap")))
+        #expect(!CampusHour.isSnow(Self.weather([.condition: 601_000])))
+        #expect(CampusHour.isSnow(Self.weather([.condition: 86_000])))
+        #expect(!CampusHour.isSnow(Self.weather([.condition: 73_000], source: "openweathermap")))
     }
 
     @Test func withoutWeatherTimeOfDayAloneCounts() throws {
-        let rule = try CampusHourTests.rule([.surgeHours: "0-24 1.2", .surgeRain: "0 1.5"])
+        let rule = try Self.rule([.surgeHours: "0-24 1.2", .surgeRain: "0 1.5"])
         let record = rule.record(atMs: 1_790_000_000_000, weather: nil)
         #expect(record.surge == 1_200 && record.weather == nil && rule.asksWeather && !rule.saysNothing)
-        #expect(try CampusHourTests.rule([:]).saysNothing)
+        #expect(try Self.rule([:]).saysNothing)
         #expect(rule.middle == Position(latitude: 20, longitude: 40))
     }
 }

@@ -5,16 +5,13 @@ import SimKit
 import Testing
 
 struct TravelTests {
-    @Test(arguments: 0..<UInt64(300))
-    func piecesCoverWhatIsMissingOnceAndFit(_ seed: UInt64) {
+    @Test(arguments: 0..<UInt64(300)) func piecesCoverWhatIsMissingOnceAndFit(_ seed: UInt64) {
         var chance = SeededChance(seed: seed)
         let (rows, columns) = (Int(chance.below(14)), Int(1 + chance.below(14)))
         let most = Int(2 + chance.below(12))
         let missing = (0..<rows * columns).map { _ in !chance.once(in: 3) }
         var asked = [Int](repeating: 0, count: missing.count)
-        for block in TravelBlocks(
-            missing: missing, sources: rows, destinations: columns, coordinatesMax: most
-        ).blocks {
+        for block in TravelBlocks(missing: missing, sources: rows, destinations: columns, coordinatesMax: most).blocks {
             #expect(block.sources.count + block.destinations.count <= most && !block.sources.isEmpty)
             for row in block.sources { for column in block.destinations { asked[row * columns + column] += 1 } }
         }
@@ -45,9 +42,7 @@ struct TravelTests {
         let place = Position(latitude: 1, longitude: 2)
         let found = try geocoder.place(address: "2121 I Street NW", position: place, nowMs: 0)
         #expect(found == GeocodedPlace(position: place, label: "2121 I Street NW", method: .given))
-        #expect(throws: ServiceError.self) {
-            try geocoder.place(address: "2121 I Street NW", position: nil, nowMs: 0)
-        }
+        #expect(throws: ServiceError.self) { try geocoder.place(address: "2121 I Street NW", position: nil, nowMs: 0) }
     }
 
     @Test(arguments: [

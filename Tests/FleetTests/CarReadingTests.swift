@@ -41,8 +41,7 @@ struct CarReadingTests {
         #expect(a[.latitude] == 6 && a[.longitude] == 1 && a.disputed)
     }
 
-    @Test(arguments: Signal.allCases)
-    func impossibleValuesAreNotStored(_ signal: Signal) {
+    @Test(arguments: Signal.allCases) func impossibleValuesAreNotStored(_ signal: Signal) {
         let row = signal.row
         #expect(row.stored(Int64(row.most) * row.scale) == row.most * Int32(row.scale))
         #expect(row.stored(Int64(row.most) * row.scale + 1) == nil)

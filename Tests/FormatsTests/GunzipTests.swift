@@ -1,24 +1,11 @@
 import Formats
-import Foundation
+import SimKit
 import Testing
 
 @Suite("Packed bodies")
 struct GunzipTests {
     /// Packed by gzip itself.
-    private static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
-        let file = FileManager.default.temporaryDirectory.appending(path: "drover-gzip-\(UUID().uuidString)")
-        try Data(bytes).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["gzip", "-c", file.path]
-        process.standardOutput = pipe
-        try process.run()
-        let packed = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Array(packed)
-    }
+    private static func gzip(_ bytes: [UInt8]) throws -> [UInt8] { try output(of: "gzip", ["-c"], [bytes]) }
 
     @Test("What gzip packed is unpacked, also in several members", arguments: [0, 1, 1_000, 65_536, 300_000])
     func unpacked(count: Int) throws {
@@ -28,8 +15,7 @@ struct GunzipTests {
         #expect(try Gunzip.unpack(packed + packed, bytesMax: 1 << 20) == bytes + bytes)
     }
 
-    @Test("A bomb is stopped at the bound, and the bound itself is taken")
-    func bomb() throws {
+    @Test("A bomb is stopped at the bound, and the bound itself is taken") func bomb() throws {
         let packed = try Self.gzip([UInt8](repeating: 0x61, count: 1 << 20))
         #expect(packed.count < 2_000)
         #expect(try Gunzip.unpack(packed, bytesMax: 1 << 20).count == 1 << 20)
@@ -38,9 +24,8 @@ struct GunzipTests {
         }
     }
 
-    @Test("Cut off anywhere, damaged anywhere, or no gzip at all: a fault, never a part of it")
-    func damaged() throws {
-        let bytes = Array("{\"schema\":1,\"kind\":\"reading\"}".utf8)
+    @Test("Cut off anywhere, damaged anywhere, or no gzip at all: a fault, never a part of it") func damaged() throws {
+        let bytes = Array(#"{"schema":1,"kind":"reading"}"#.utf8)
         let packed = try Self.gzip(bytes)
         for count in 0..<packed.count {
             #expect(throws: Gunzip.Fault.self, "\(count) bytes") {

@@ -1,38 +1,31 @@
 import Codecs
 import Formats
+import SimKit
 import Testing
 
 @Suite struct JSONItemsTests {
-    struct Case: CustomTestStringConvertible {
-        let name, body: String
-        let expect: Result<[String], JSONItems.Fault>
-        init(_ name: String, _ body: String, _ expect: Result<[String], JSONItems.Fault>) {
-            (self.name, self.body, self.expect) = (name, body, expect)
-        }
-        var testDescription: String { name }
-    }
-
-    @Test(arguments: [
-        Case("one object", " {\"a\":[1,2]}\n", .success(["{\"a\":[1,2]}"])),
-        Case("an array", "[ {\"a\":1} ,\n{\"b\":[{},{}]}]", .success(["{\"a\":1}", "{\"b\":[{},{}]}"])),
-        Case("an empty array", "[ ]", .success([])),
-        Case(
-            "brackets and quotes in texts", #"[{"a":"],[\"}"},{"b":"\\"}]"#,
-            .success([#"{"a":"],[\"}"}"#, #"{"b":"\\"}"#])),
-        Case("bad elements are items", "[nonsense,{\"a\":1},,]", .success(["nonsense", "{\"a\":1}", "", ""])),
-        Case("nested arrays are items", "[[1,2],3]", .success(["[1,2]", "3"])),
-        Case("nothing", " \n", .failure(.notItems)),
-        Case("an array cut off", "[{\"a\":1},{\"b\":", .failure(.notItems)),
-        Case("cut off in a text", "[{\"a\":\"]", .failure(.notItems)),
-        Case("something behind the array", "[{}] {}", .failure(.notItems)),
-        Case("closed by the wrong bracket", "[{}}", .failure(.notItems)),
-        Case("four, three are taken", "[1,2,3,4]", .failure(.tooMany(most: 3))),
-    ])
-    func split(_ c: Case) throws {
-        let most = c.name.hasPrefix("four") ? 3 : 10
+    @Test(
+        arguments: [
+            Row("one object", " {\"a\":[1,2]}\n", .success(["{\"a\":[1,2]}"])),
+            Row("an array", #"[ {"a":1} ,\#n{"b":[{},{}]}]"#, .success(["{\"a\":1}", "{\"b\":[{},{}]}"])),
+            Row("an empty array", "[ ]", .success([])),
+            Row(
+                "brackets and quotes in texts", #"[{"a":"],[\"}"},{"b":"\\"}]"#,
+                .success([#"{"a":"],[\"}"}"#, #"{"b":"\\"}"#])),
+            Row("bad elements are items", "[nonsense,{\"a\":1},,]", .success(["nonsense", "{\"a\":1}", "", ""])),
+            Row("nested arrays are items", "[[1,2],3]", .success(["[1,2]", "3"])),
+            Row("nothing", " \n", .failure(.notItems)),
+            Row("an array cut off", #"[{"a":1},{"b":"#, .failure(.notItems)),
+            Row("cut off in a text", #"[{"a":"]"#, .failure(.notItems)),
+            Row("something behind the array", "[{}] {}", .failure(.notItems)),
+            Row("closed by the wrong bracket", "[{}}", .failure(.notItems)),
+            Row("four, three are taken", "[1,2,3,4]", .failure(.tooMany(most: 3))),
+        ] as [Row<String, Result<[String], JSONItems.Fault>>])
+    func split(_ row: Row<String, Result<[String], JSONItems.Fault>>) throws {
+        let most = row.description.hasPrefix("four") ? 3 : 10
         #expect(
-            Result { () throws(JSONItems.Fault) in try JSONItems.split(Array(c.body.utf8), most: most) }
-                .map { $0.map { String(decoding: $0, as: UTF8.self) } } == c.expect)
+            Result { () throws(JSONItems.Fault) in try JSONItems.split(Array(row.given.utf8), most: most) }
+                .map { $0.map { String(decoding: $0, as: UTF8.self) } } == row.wanted)
     }
 
     @Test func lines() throws {

@@ -15,20 +15,18 @@ struct PhotoFileTests {
     static let frame = segment(0xC0, [8, 0, 1, 0, 1, 1, 1, 0x11, 0])
     static let scan = segment(0xDA, [1, 1, 0, 0, 63, 0]) + [0x12, 0xFF, 0x00, 0x34, 0xFF, 0xD3, 0x56]
 
-    @Test("A JPEG keeps its picture and how it is turned, and loses where it was taken")
-    func jpeg() throws {
-        let colours = PhotoFileTests.segment(0xE2, Array("ICC_PROFILE\0".utf8) + [1])
+    @Test("A JPEG keeps its picture and how it is turned, and loses where it was taken") func jpeg() throws {
+        let colours = Self.segment(0xE2, Array("ICC_PROFILE\0".utf8) + [1])
         let bytes =
-            [0xFF, 0xD8] + PhotoFileTests.segment(0xE1, PhotoFileTests.exif) + colours
-            + PhotoFileTests.segment(0xFE, Array("home".utf8)) + PhotoFileTests.frame + PhotoFileTests.scan
-            + [0xFF, 0xD9] + Array("a preview with a place".utf8)
+            [0xFF, 0xD8] + Self.segment(0xE1, Self.exif) + colours + Self.segment(0xFE, Array("home".utf8)) + Self.frame
+            + Self.scan + [0xFF, 0xD9] + Array("a preview with a place".utf8)
         let photo = try PhotoFile(bytes)
         let turned: [UInt8] =
             Array("Exif\0\0MM".utf8) + [0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0]
         #expect(photo.mediaType == "image/jpeg")
         #expect(
-            photo.content == [0xFF, 0xD8] + PhotoFileTests.segment(0xE1, turned) + colours + PhotoFileTests.frame
-                + PhotoFileTests.scan + [0xFF, 0xD9])
+            photo.content == [0xFF, 0xD8] + Self.segment(0xE1, turned) + colours + Self.frame
+                + Self.scan + [0xFF, 0xD9])
         #expect(try PhotoFile(photo.content).content == photo.content)
     }
 
@@ -43,15 +41,12 @@ struct PhotoFileTests {
     static let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
     static let parts = (chunk("IHDR", Array(repeating: 0, count: 13)), chunk("IDAT", [1, 2]), chunk("IEND", []))
 
-    @Test("A PNG loses its texts and Exif")
-    func png() throws {
+    @Test("A PNG loses its texts and Exif") func png() throws {
         // The check sum of an empty IEND is known: AE 42 60 82.
-        #expect(PhotoFileTests.parts.2.suffix(4) == [0xAE, 0x42, 0x60, 0x82])
-        let (head, data, end) = PhotoFileTests.parts
-        let bytes =
-            PhotoFileTests.png + head + PhotoFileTests.chunk("eXIf", [1]) + PhotoFileTests.chunk("tEXt", [2]) + data
-            + end
-        #expect(try PhotoFile(bytes + [7]).content == PhotoFileTests.png + head + data + end)
+        #expect(Self.parts.2.suffix(4) == [0xAE, 0x42, 0x60, 0x82])
+        let (head, data, end) = Self.parts
+        let bytes = Self.png + head + Self.chunk("eXIf", [1]) + Self.chunk("tEXt", [2]) + data + end
+        #expect(try PhotoFile(bytes + [7]).content == Self.png + head + data + end)
         var broken = bytes
         broken[20] ^= 1
         #expect(throws: PhotoFile.Fault.broken(kind: "PNG")) { try PhotoFile(broken) }
@@ -67,13 +62,10 @@ struct PhotoFileTests {
         return Array("RIFF".utf8) + four(inner.count + 4) + Array("WEBP".utf8) + inner
     }
 
-    @Test("A WebP loses Exif and XMP, and the flags that tell of them")
-    func webp() throws {
+    @Test("A WebP loses Exif and XMP, and the flags that tell of them") func webp() throws {
         let head: [UInt8] = [0x1C, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-        let bytes = PhotoFileTests.riff([("VP8X", head), ("VP8 ", [1, 2, 3]), ("EXIF", [9]), ("XMP ", [8])])
-        #expect(
-            try PhotoFile(bytes).content
-                == PhotoFileTests.riff([("VP8X", [0x10] + head.dropFirst()), ("VP8 ", [1, 2, 3])]))
+        let bytes = Self.riff([("VP8X", head), ("VP8 ", [1, 2, 3]), ("EXIF", [9]), ("XMP ", [8])])
+        #expect(try PhotoFile(bytes).content == Self.riff([("VP8X", [0x10] + head.dropFirst()), ("VP8 ", [1, 2, 3])]))
     }
 
     /// A picture of each kind whose header says so many pixels a side.
@@ -97,27 +89,25 @@ struct PhotoFileTests {
         ]
     }
 
-    @Test("A picture that unpacks to gigabytes is refused by its header, of every kind")
-    func pixels() throws {
-        for (small, large) in zip(PhotoFileTests.pictures(8_000), PhotoFileTests.pictures(8_001)) {
+    @Test("A picture that unpacks to gigabytes is refused by its header, of every kind") func pixels() throws {
+        for (small, large) in zip(Self.pictures(8_000), Self.pictures(8_001)) {
             #expect(throws: Never.self) { try PhotoFile(small) }
             #expect(throws: PhotoFile.Fault.tooManyPixels(width: 8_001, height: 8_001)) { try PhotoFile(large) }
         }
         // Its lines are counted behind the picture.
-        let endless = PhotoFileTests.segment(0xC0, [8, 0, 0, 0x40, 0, 1, 1, 0x11, 0])
+        let endless = Self.segment(0xC0, [8, 0, 0, 0x40, 0, 1, 1, 0x11, 0])
         #expect(throws: PhotoFile.Fault.tooManyPixels(width: 16_384, height: 65_535)) {
-            try PhotoFile([0xFF, 0xD8] + endless + PhotoFileTests.scan + [0xFF, 0xD9])
+            try PhotoFile([0xFF, 0xD8] + endless + Self.scan + [0xFF, 0xD9])
         }
-        let most = PhotoFileTests.png + PhotoFileTests.chunk("IHDR", [UInt8](repeating: 0xFF, count: 13))
-        #expect(throws: PhotoFile.Fault.self) { try PhotoFile(most + PhotoFileTests.parts.1 + PhotoFileTests.parts.2) }
+        let most = Self.png + Self.chunk("IHDR", [UInt8](repeating: 0xFF, count: 13))
+        #expect(throws: PhotoFile.Fault.self) { try PhotoFile(most + Self.parts.1 + Self.parts.2) }
     }
 
-    @Test("Cut off anywhere, a photo is refused")
-    func cut() {
-        let (head, data, end) = PhotoFileTests.parts
+    @Test("Cut off anywhere, a photo is refused") func cut() {
+        let (head, data, end) = Self.parts
         let whole = [
-            [0xFF, 0xD8] + PhotoFileTests.frame + PhotoFileTests.scan + [0xFF, 0xD9],
-            PhotoFileTests.png + head + data + end, PhotoFileTests.riff([("VP8 ", [1, 2, 3])]),
+            [0xFF, 0xD8] + Self.frame + Self.scan + [0xFF, 0xD9],
+            Self.png + head + data + end, Self.riff([("VP8 ", [1, 2, 3])]),
         ]
         for bytes in whole {
             #expect(throws: Never.self) { try PhotoFile(bytes) }

@@ -1,5 +1,6 @@
 import Codecs
 import Formats
+import SimKit
 import Testing
 
 struct XMLRPCTests {
@@ -9,55 +10,43 @@ struct XMLRPCTests {
                 .utf8)
     }
 
-    struct Case: CustomTestStringConvertible, Sendable {
-        let name: String
-        let text: String
-        let value: XMLRPC.Value?
-        var testDescription: String { name }
-        init(_ name: String, _ text: String, _ value: XMLRPC.Value?) {
-            (self.name, self.text, self.value) = (name, text, value)
-        }
-    }
-
     @Test(
         "Each type is read, and what is none is a fault",
         arguments: [
-            Case("untyped", "<value> a &amp; b</value>", .text(" a & b")),
-            Case("text", "<value><string>&lt;&#233;</string></value>", .text("<é")),
-            Case("empty", "<value/>", .text("")),
-            Case("int", "<value><int> -7 </int></value>", .integer(-7)),
-            Case("i4 too large", "<value><i4>2147483648</i4></value>", nil),
-            Case("i8", "<value><i8>2147483648</i8></value>", .integer(2_147_483_648)),
-            Case("double", "<value><double>+.5</double></value>", .double("0.5")),
-            Case("no double", "<value><double>nan</double></value>", nil),
-            Case("hexadecimal", "<value><double>0x10</double></value>", nil),
-            Case("boolean", "<value><boolean>1</boolean></value>", .bool(true)),
-            Case("no boolean", "<value><boolean>true</boolean></value>", nil),
-            Case(
+            Row("untyped", "<value> a &amp; b</value>", .text(" a & b")),
+            Row("text", "<value><string>&lt;&#233;</string></value>", .text("<é")), Row("empty", "<value/>", .text("")),
+            Row("int", "<value><int> -7 </int></value>", .integer(-7)),
+            Row("i4 too large", "<value><i4>2147483648</i4></value>", nil),
+            Row("i8", "<value><i8>2147483648</i8></value>", .integer(2_147_483_648)),
+            Row("double", "<value><double>+.5</double></value>", .double("0.5")),
+            Row("no double", "<value><double>nan</double></value>", nil),
+            Row("hexadecimal", "<value><double>0x10</double></value>", nil),
+            Row("boolean", "<value><boolean>1</boolean></value>", .bool(true)),
+            Row("no boolean", "<value><boolean>true</boolean></value>", nil),
+            Row(
                 "time", "<value><dateTime.iso8601>20200501T13:00:00</dateTime.iso8601></value>",
                 .time("20200501T13:00:00")),
-            Case("bytes", "<value><base64>aGVs\nbG8=</base64></value>", .bytes(Array("hello".utf8))),
-            Case("bytes cut off", "<value><base64>aGVsbG8</base64></value>", nil),
-            Case("nil", "<value><nil/></value>", .null),
-            Case("list", "<value><array><data><value>a</value></data></array></value>", .list([.text("a")])),
-            Case("list without data", "<value><array><value>a</value></array></value>", nil),
-            Case(
+            Row("bytes", "<value><base64>aGVs\nbG8=</base64></value>", .bytes(Array("hello".utf8))),
+            Row("bytes cut off", "<value><base64>aGVsbG8</base64></value>", nil),
+            Row("nil", "<value><nil/></value>", .null),
+            Row("list", "<value><array><data><value>a</value></data></array></value>", .list([.text("a")])),
+            Row("list without data", "<value><array><value>a</value></array></value>", nil),
+            Row(
                 "struct", "<value><struct><member><name>a</name><value><int>1</int></value></member></struct></value>",
                 .structure([XMLRPC.Member("a", .integer(1))])),
-            Case(
+            Row(
                 "name twice",
                 "<value><struct><member><name>a</name><value/></member><member><name>a</name><value/></member></struct></value>",
-                nil),
-            Case("two types", "<value><int>1</int><int>1</int></value>", nil),
-            Case("unknown type", "<value><float>1</float></value>", nil),
-        ])
-    func values(_ c: Case) throws {
-        #expect((try? XMLRPC.opening(XMLRPCTests.body(c.text)))?.method == "a.b")
-        guard let value = c.value else {
-            #expect(throws: XMLRPC.Fault.self) { try XMLRPC.call(XMLRPCTests.body(c.text)) }
+                nil), Row("two types", "<value><int>1</int><int>1</int></value>", nil),
+            Row("unknown type", "<value><float>1</float></value>", nil),
+        ] as [Row<String, XMLRPC.Value?>])
+    func values(_ row: Row<String, XMLRPC.Value?>) throws {
+        #expect((try? XMLRPC.opening(Self.body(row.given)))?.method == "a.b")
+        guard let value = row.wanted else {
+            #expect(throws: XMLRPC.Fault.self) { try XMLRPC.call(Self.body(row.given)) }
             return
         }
-        let call = try XMLRPC.call(XMLRPCTests.body(c.text))
+        let call = try XMLRPC.call(Self.body(row.given))
         #expect(call == XMLRPC.Call(method: "a.b", parameters: [value]))
     }
 
@@ -71,8 +60,7 @@ struct XMLRPCTests {
         arguments: [
             ("a bomb", Array(bomb.utf8)), ("not XML", Array("{}".utf8)), ("nothing", []),
             ("cut off", Array("<methodCall><methodName>a</methodName>".utf8)),
-            ("an unknown entity", body("<value>&b;</value>")),
-            ("another root", Array("<methodResponse/>".utf8)),
+            ("an unknown entity", body("<value>&b;</value>")), ("another root", Array("<methodResponse/>".utf8)),
             ("UTF-16", [0xFF, 0xFE] + "<methodCall/>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }),
             ("Latin-1 that says nothing of it", body("<value>a</value>") + [0xE9]),
             ("a method with blanks", Array("<methodCall><methodName>a b</methodName></methodCall>".utf8)),
@@ -87,8 +75,7 @@ struct XMLRPCTests {
         #expect(throws: XMLRPC.Fault.self, "\(name)") { try XMLRPC.call(bytes) }
     }
 
-    @Test("What is written is read as it was")
-    func written() throws {
+    @Test("What is written is read as it was") func written() throws {
         let value = XMLRPC.Value.structure([
             XMLRPC.Member(
                 "a<b", .list([.integer(1 << 40), .bool(false), .double("1.5"), .text("x & y ]]>\r\n\u{FFFD}"), .null])),
@@ -96,7 +83,7 @@ struct XMLRPCTests {
         ])
         let answer = String(decoding: XMLRPC.response(value), as: UTF8.self)
         let inner = answer.split(separator: "<param>")[1].split(separator: "</param>")[0]
-        #expect(try XMLRPC.call(XMLRPCTests.body(String(inner))).parameters == [value])
+        #expect(try XMLRPC.call(Self.body(String(inner))).parameters == [value])
         let fault = String(decoding: XMLRPC.fault(code: 409, "a\u{1}<"), as: UTF8.self)
         #expect(
             fault.contains("<name>faultCode</name><value><int>409</int></value>") && fault.contains("a\u{FFFD}&lt;"))
@@ -124,7 +111,7 @@ struct XMLRPCTests {
             ("<\(String(repeating: "v", count: 201))/>", false),
         ])
     func tags(_ value: String, _ isTaken: Bool) {
-        #expect(((try? XMLRPC.call(XMLRPCTests.body(value))) != nil) == isTaken)
+        #expect(((try? XMLRPC.call(Self.body(value))) != nil) == isTaken)
     }
 
     private static func attributes(_ count: Int) -> String { (0..<count).map { "a\($0)=''" }.joined(separator: " ") }

@@ -1,36 +1,22 @@
 import Formats
-import Foundation
+import SimKit
 import Testing
 
 struct ZipWriterTests {
     /// What python3's `zipfile`, which is not ours, reads of it: names, sizes and contents, after it has tested all sums.
     private static func read(_ archive: [UInt8]) throws -> String {
-        let file = FileManager.default.temporaryDirectory.appending(path: "drover-zip-\(UUID().uuidString).zip")
-        try Data(archive).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }  // Left behind, it disturbs nobody.
-        let (python, pipe) = (Process(), Pipe())
-        python.executableURL = URL(filePath: "/usr/bin/python3")
-        python.arguments = [
-            "-c",
-            """
+        let script = """
             import sys, zipfile, hashlib
             archive = zipfile.ZipFile(sys.argv[1])
             assert archive.testzip() is None
             for info in archive.infolist():
                 data = archive.read(info)
                 print(info.filename, len(data), hashlib.md5(data).hexdigest(), info.compress_size < len(data) or len(data) < 50)
-            """, file.path,
-        ]
-        python.standardOutput = pipe
-        try python.run()
-        let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        python.waitUntilExit()
-        #expect(python.terminationStatus == 0)
-        return String(decoding: said, as: UTF8.self)
+            """
+        return String(decoding: try output(of: "python3", ["-c", script], [archive]), as: UTF8.self)
     }
 
-    @Test("An independent reader finds what was written, in parts of any size")
-    func readBack() throws {
+    @Test("An independent reader finds what was written, in parts of any size") func readBack() throws {
         let sink = Sink()
         var zip = ZipWriter { sink.bytes += $0 }
         try zip.begin("empty.txt")
@@ -40,7 +26,7 @@ struct ZipWriterTests {
         try zip.end()
         try zip.finish()
         // md5sum of nothing, and of the rows as Python makes them.
-        let said = try ZipWriterTests.read(sink.bytes).split(separator: "\n")
+        let said = try Self.read(sink.bytes).split(separator: "\n")
         #expect(
             said == [
                 "empty.txt 0 d41d8cd98f00b204e9800998ecf8427e True",

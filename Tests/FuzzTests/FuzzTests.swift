@@ -3,7 +3,6 @@ import Codecs
 import Emulators
 import Fleet
 import Formats
-import Foundation
 import Reports
 import Settings
 import SimKit
@@ -37,15 +36,14 @@ struct FuzzTests {
             works { _ = try ThresholdFile.parse(fileName: "8R Tractor-thresholds.xml", bytes: bytes) }
         },
         Target(
-            name: "gpx", tokens: xmlTokens + ["<trkseg>", "lat=\"91\"", "<rtept lat=\"1\" lon=\"2\"/>"], share: 4,
+            name: "gpx", tokens: xmlTokens + ["<trkseg>", "lat=\"91\"", #"<rtept lat="1" lon="2"/>"#], share: 4,
             takes: walks),
         Target(
             name: "settings", tokens: ["{", "[", "&a ", "*a", "!!x ", "---\n", ": ", "- ", "\t", "|\n", ">\n", "? "],
             takes: settings),
         Target(
             name: "cron", tokens: ["*", "/", "-", ",", "jan", "sun", " ", "59", "0", "99999999999999999999"], share: 4,
-            takes: times),
-        Target(name: "image", share: 1, takes: photos), Target(name: "film", takes: media),
+            takes: times), Target(name: "image", share: 1, takes: photos), Target(name: "film", takes: media),
         Target(name: "logger", tokens: [",", ";", "\"", "NaN", "1e400", "\r\n", "-"]) { bytes in
             works { _ = try LoggerFile(fileName: "2026-01-01.csv").read(bytes) }
         },
@@ -56,30 +54,28 @@ struct FuzzTests {
         },
     ]
 
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    private static let inputs = ProcessInfo.processInfo.environment["DROVER_LONG"] == nil ? 2_000 : 50_000
+    private static let inputs = Length.count(2_000, long: 50_000)
 
     /// By the name of their file: `refused-…` was trouble once, and is refused now.
     static func named(_ name: String) throws -> [(file: String, bytes: [UInt8])] {
-        let folder = root.appending(path: "Fixtures/fuzz/\(name)")
-        return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .sorted { $0.path < $1.path }.map { ($0.lastPathComponent, [UInt8](try Data(contentsOf: $0))) }
+        let folder = "Tests/Fixtures/fuzz/\(name)"
+        return try Repository.names(folder).map { ($0, try Repository.bytes("\(folder)/\($0)")) }
     }
 
     static func corpus(_ name: String) throws -> [[UInt8]] { try named(name).map(\.bytes) }
 
     @Test("What stands in the corpus is taken, or the changed inputs would be refused at the door", arguments: targets)
     func corpusIsTaken(_ target: Target) throws {
-        for input in try FuzzTests.named(target.name) {
+        for input in try Self.named(target.name) {
             #expect(target.takes(input.bytes) == !input.file.hasPrefix("refused-"), "\(input.file)")
         }
     }
 
     @Test("No input crashes a decoder, and what it makes holds together", arguments: targets, 0..<3 as Range<UInt64>)
     func changedInputs(_ target: Target, seed: UInt64) throws {
-        var mutation = Mutation(seed: seed, corpus: try FuzzTests.corpus(target.name), tokens: target.tokens)
+        var mutation = Mutation(seed: seed, corpus: try Self.corpus(target.name), tokens: target.tokens)
         var taken = 0
-        let count = FuzzTests.inputs / target.share
+        let count = Self.inputs / target.share
         for _ in 0..<count where target.takes(mutation.next()) { taken += 1 }
         // Both are met, or the changes are too small or too large to try anything.
         #expect(taken > 0 && taken < count, "\(taken) of \(count)")
@@ -88,8 +84,8 @@ struct FuzzTests {
     /// Samples have no file: their inputs are made from a real drive.
     @Test("Changed samples are decoded to what can be encoded again, or refused", arguments: 0..<3 as Range<UInt64>)
     func samples(seed: UInt64) throws {
-        let file = FuzzTests.root.appending(path: "Fixtures/cars/envirocar/sensor-52430807-track10.csv")
-        let readings = try LoggerFile(fileName: file.lastPathComponent).read([UInt8](try Data(contentsOf: file)))
+        let file = "sensor-52430807-track10.csv"
+        let readings = try LoggerFile(fileName: file).read(Repository.bytes("Tests/Fixtures/cars/envirocar/\(file)"))
             .readings
         let minutes = Dictionary(grouping: readings) { $0.ts - $0.ts % 60_000 }.sorted { $0.key < $1.key }.prefix(5)
         try #require(minutes.count == 5)
@@ -97,7 +93,7 @@ struct FuzzTests {
             let packed = PackedSamples.encode(readings, minuteMs: minute)
             #expect(try PackedSamples.decode(packed, minuteMs: minute).count == readings.count)
             var mutation = Mutation(seed: seed, corpus: [packed])
-            for _ in 0..<FuzzTests.inputs / 5 {
+            for _ in 0..<Self.inputs / 5 {
                 let bytes = mutation.next()
                 guard let found = try? PackedSamples.decode(bytes, minuteMs: minute) else { continue }
                 let again = PackedSamples.encode(found, minuteMs: minute)

@@ -88,15 +88,27 @@ struct AdapterTrial {
 }
 
 struct AdapterSessionTests {
-    private func driving(_ schedule: String = PollSchedule.standardText, knownCodes: Int? = nil) -> AdapterTrial {
+    /// - Parameter change: what is otherwise than usual, before it begins.
+    private func driving(
+        _ schedule: String = PollSchedule.standardText, knownCodes: Int? = nil, ms: Int64 = 0,
+        _ change: (inout AdapterTrial) -> Void = { _ in }
+    ) -> AdapterTrial {
         var trial = AdapterTrial(schedule, knownCodes: knownCodes)
+        change(&trial)
         trial.begin()
+        if ms > 0 { trial.run(ms: ms) }
         return trial
     }
 
+    /// It has driven for three seconds, and the adapter has a request to answer; it is not answered by itself.
+    private func asked() -> (trial: AdapterTrial, request: String) {
+        var trial = driving(ms: 3_000)
+        while trial.open == nil { trial.run(ms: 1) }
+        return (trial, trial.open!)
+    }
+
     @Test func itBeginsAsTheAdapterWantsItAndAsksForNothingThatTheCarHasNot() {
-        var trial = driving()
-        trial.run(ms: 20_000)
+        let trial = driving(ms: 20_000)
         #expect(trial.sent.prefix(8) == ["ATZ", "AT@1", "AT@2", "ATSP00", "0100", "0120", "0140", "0101"])
         #expect(trial.ending == nil && trial.notes.isEmpty)
         // Bits of BE 3F A8 13, 90 1F F0 15 and 7A 1C 80 20 (SAE J1979), worked out by hand.
@@ -111,8 +123,7 @@ struct AdapterSessionTests {
     }
 
     @Test func aCycleAsksEachSecondForWhatTheSpecificationSaysAndGivesOneReading() {
-        var trial = driving()
-        trial.run(ms: 1)
+        var trial = driving(ms: 1)
         while trial.sent.last != "010D" { trial.run(ms: 1) }
         let start = trial.sent.count - 1
         trial.run(ms: 10_000)
@@ -133,49 +144,36 @@ struct AdapterSessionTests {
         let whole = trial.readings.prefix(10).reduce(into: [Signal: Int32]()) { known, reading in
             for signal in Signal.allCases { known[signal] = reading[signal] ?? known[signal] }
         }
-        #expect(
-            whole == [.speed: 50_000, .rpm: 2_000_000, .maf: 15_000, .voltage: 14_000, .coolant: 83_000])
+        #expect(whole == [.speed: 50_000, .rpm: 2_000_000, .maf: 15_000, .voltage: 14_000, .coolant: 83_000])
         for (a, b) in zip(trial.readings, trial.readings.dropFirst()) { #expect(b.ts - a.ts == 1_000) }
     }
 
     @Test func aCarWithoutAirFlowMeterIsAskedForPressureAndIntakeTemperature() {
-        var trial = AdapterTrial()
         // 0B, 0C, 0D, 0F and no 10.
-        trial.car["0100"] = "41 00 00 3A 00 00 \r\r"
-        trial.car["010B"] = "41 0B 32 \r\r"
-        trial.car["010F"] = "41 0F 46 \r\r"
-        trial.begin()
-        trial.run(ms: 30_000)
+        let other = ["0100": "41 00 00 3A 00 00 \r\r", "010B": "41 0B 32 \r\r", "010F": "41 0F 46 \r\r"]
+        let trial = driving(ms: 30_000) { $0.car.merge(other) { $1 } }
         #expect(Set(trial.sent.dropFirst(5)) == ["010D", "010C", "010B", "010F"])
     }
 
     @Test func aFasterScheduleIsAnotherText() {
-        var trial = driving("200 ms: 0D 1-5; 0C 1-5")
-        trial.run(ms: 1_000)
+        var trial = driving("200 ms: 0D 1-5; 0C 1-5", ms: 1_000)
         let count = trial.readings.count
         trial.run(ms: 10_000)
         #expect((49...51).contains(trial.readings.count - count))
     }
 
     @Test func aSlowAdapterIsAskedInTheSameOrderWithoutHurry() {
-        var trial = AdapterTrial()
-        trial.latencyMs = 900
-        trial.begin()
-        trial.run(ms: 60_000)
+        let trial = driving(ms: 60_000) { $0.latencyMs = 900 }
         let polled = trial.sent.filter { $0.hasPrefix("01") && !["0100", "0120", "0140", "0101"].contains($0) }
         #expect(polled.prefix(8) == ["010D", "010C", "010D", "0110", "010D", "010C", "010D", "0110"])
         #expect(trial.ending == nil && trial.readings.count > 20)
     }
 
-    @Test("Replies cut anywhere, with and without echo, give the same")
-    func cuts() {
-        var whole = driving()
-        whole.run(ms: 12_000)
+    @Test("Replies cut anywhere, with and without echo, give the same") func cuts() {
+        let whole = driving(ms: 12_000)
         for pieceBytes in [1, 2, 3, 7] {
             for echoes in [false, true] {
-                var trial = AdapterTrial()
-                trial.echoes = echoes
-                trial.begin()
+                var trial = driving { $0.echoes = echoes }
                 trial.run(ms: 12_000) { text in
                     let bytes = Array(text.utf8)
                     return stride(from: 0, to: bytes.count, by: pieceBytes).map {
@@ -187,10 +185,8 @@ struct AdapterSessionTests {
         }
     }
 
-    @Test("A connection that closes anywhere ends it, and what was read is kept")
-    func closesAnywhere() {
-        var whole = driving()
-        whole.run(ms: 4_000)
+    @Test("A connection that closes anywhere ends it, and what was read is kept") func closesAnywhere() {
+        let whole = driving(ms: 4_000)
         for requests in 1...whole.sent.count {
             for isInTheMiddle in [false, true] {
                 var trial = driving()
@@ -206,44 +202,33 @@ struct AdapterSessionTests {
         }
     }
 
-    struct Ending {
-        let name: String
-        let instead: [String: String]
-        let ending: AdapterSession.Ending
-        init(_ name: String, _ instead: [String: String], _ ending: AdapterSession.Ending) {
-            (self.name, self.instead, self.ending) = (name, instead, ending)
-        }
-    }
-
     private static let polls = ["010D", "010C", "0110", "0142", "0105"]
     private static func all(_ text: String) -> [String: String] {
         Dictionary(uniqueKeysWithValues: polls.map { ($0, text) })
     }
 
-    @Test(arguments: [
-        Ending("ignition off", ["0100": "SEARCHING...\rUNABLE TO CONNECT\r\r"], .parked(.said(.unableToConnect))),
-        Ending("no car at all", ["0100": "NO DATA\r\r"], .parked(.said(.noData))),
-        Ending("an old bus is dead", ["0100": "BUS INIT: ...ERROR\r\r"], .parked(.said(.busInitError))),
-        Ending("bus dead", ["0100": "CAN ERROR\r\r"], .parked(.said(.canError))),
-        Ending("bus disturbed for ever", ["0100": "BUS ERROR\r\r"], .fault(.troubled(.said(.busError)))),
-        Ending("requests unknown", ["0100": "?\r\r"], .fault(.troubled(.said(.unknownCommand)))),
-        Ending("low voltage", ["0100": "LV RESET\r\r"], .fault(.troubled(.said(.lowVoltageReset)))),
-        Ending("switched off while driving", all("UNABLE TO CONNECT\r\r"), .parked(.said(.unableToConnect))),
-        Ending("silent car while driving", all("NO DATA\r\r"), .parked(.said(.noData))),
-        Ending("stopped for ever", all("STOPPED\r\r"), .fault(.troubled(.said(.stopped)))),
-        Ending("nothing but bus errors", all("BUS ERROR\r\r"), .fault(.troubled(.said(.busError)))),
-        Ending("supply falls", ["010C": "LV RESET\r\r"], .fault(.troubled(.said(.lowVoltageReset)))),
-        Ending(
-            "no ELM327", ["ATSP00": "HTTP/1.1 400 Bad Request\r\r"],
-            .fault(.notAdapter(command: "ATSP00", answer: "HTTP/1.1 400 Bad Request.."))),
-        Ending("nothing that we ask for", ["0100": "41 00 80 00 00 00\r\r"], .fault(.nothingSupported)),
-    ])
-    func ends(_ c: Ending) {
-        var trial = AdapterTrial()
-        trial.instead = c.instead
-        trial.begin()
-        trial.run(ms: 300_000)
-        #expect(trial.ending == c.ending, "\(c.name)")
+    @Test(
+        arguments: [
+            Row("ignition off", ["0100": "SEARCHING...\rUNABLE TO CONNECT\r\r"], .parked(.said(.unableToConnect))),
+            Row("no car at all", ["0100": "NO DATA\r\r"], .parked(.said(.noData))),
+            Row("an old bus is dead", ["0100": "BUS INIT: ...ERROR\r\r"], .parked(.said(.busInitError))),
+            Row("bus dead", ["0100": "CAN ERROR\r\r"], .parked(.said(.canError))),
+            Row("bus disturbed for ever", ["0100": "BUS ERROR\r\r"], .fault(.troubled(.said(.busError)))),
+            Row("requests unknown", ["0100": "?\r\r"], .fault(.troubled(.said(.unknownCommand)))),
+            Row("low voltage", ["0100": "LV RESET\r\r"], .fault(.troubled(.said(.lowVoltageReset)))),
+            Row("switched off while driving", all("UNABLE TO CONNECT\r\r"), .parked(.said(.unableToConnect))),
+            Row("silent car while driving", all("NO DATA\r\r"), .parked(.said(.noData))),
+            Row("stopped for ever", all("STOPPED\r\r"), .fault(.troubled(.said(.stopped)))),
+            Row("nothing but bus errors", all("BUS ERROR\r\r"), .fault(.troubled(.said(.busError)))),
+            Row("supply falls", ["010C": "LV RESET\r\r"], .fault(.troubled(.said(.lowVoltageReset)))),
+            Row(
+                "no ELM327", ["ATSP00": "HTTP/1.1 400 Bad Request\r\r"],
+                .fault(.notAdapter(command: "ATSP00", answer: "HTTP/1.1 400 Bad Request.."))),
+            Row("nothing that we ask for", ["0100": "41 00 80 00 00 00\r\r"], .fault(.nothingSupported)),
+        ] as [Row<[String: String], AdapterSession.Ending>])
+    func ends(_ row: Row<[String: String], AdapterSession.Ending>) {
+        let trial = driving(ms: 300_000) { $0.instead = row.given }
+        #expect(trial.ending == row.wanted, "\(row)")
     }
 
     @Test(arguments: [
@@ -251,12 +236,9 @@ struct AdapterSessionTests {
         "~~ %&/()=}{[] garbage\r\r", "41 0C\r\r", "7F 01 12\r\r", "41 05 7B\r\r", "\u{1}\u{2}\r\r",
     ])
     func oneUselessAnswerInFiveLeavesTheOthersAsTheyAre(_ answer: String) {
-        var trial = driving()
-        var count = 0
-        trial.run(ms: 2_000)
+        var trial = driving(ms: 2_000)
         let before = trial.readings.count
-        for _ in 0..<60 {
-            count += 1
+        for count in 1...60 {
             trial.instead["010C"] = count % 3 == 0 ? answer : nil
             trial.run(ms: 1_000)
         }
@@ -267,17 +249,12 @@ struct AdapterSessionTests {
     }
 
     @Test func aParameterThatIsNeverAnsweredIsNotAskedForAnyMore() {
-        var trial = driving()
-        trial.instead["010C"] = "NO DATA\r\r"
-        trial.run(ms: 60_000)
+        let trial = driving(ms: 60_000) { $0.instead["010C"] = "NO DATA\r\r" }
         #expect(trial.sent.filter { $0 == "010C" }.count == 5 && trial.ending == nil)
     }
 
     @Test func aLatePromptDelaysOnlyAndNoPromptEndsIt() {
-        var trial = driving()
-        trial.run(ms: 3_000)
-        while trial.open == nil { trial.run(ms: 1) }
-        let request = trial.open!
+        var (trial, request) = asked()
         trial.open = nil
         trial.give(trial.car[request]!)
         trial.nowMs += 9_000
@@ -288,10 +265,10 @@ struct AdapterSessionTests {
         #expect(trial.ending == nil && trial.readings.last?[.speed] == 50_000)
 
         while trial.open == nil { trial.run(ms: 1) }
-        let last = trial.open!
+        request = trial.open!
         trial.nowMs += 10_000
         trial.take(trial.session.due(trial.now))
-        #expect(trial.ending == .fault(.late(last)))
+        #expect(trial.ending == .fault(.late(request)))
     }
 
     @Test func silenceFromTheBeginningIsLate() {
@@ -302,10 +279,7 @@ struct AdapterSessionTests {
     }
 
     @Test func babbleWithoutPromptEndsItAtABound() {
-        var trial = driving()
-        trial.run(ms: 3_000)
-        while trial.open == nil { trial.run(ms: 1) }
-        var bytes = 0
+        var (trial, bytes) = (asked().trial, 0)
         while trial.ending == nil, bytes < 100_000 {
             trial.give("41 0D 00 \r")
             bytes += 10
@@ -314,8 +288,7 @@ struct AdapterSessionTests {
     }
 
     @Test func babbleThatNobodyAskedForEndsItAtABound() {
-        var trial = driving()
-        trial.run(ms: 3_000)
+        var trial = driving(ms: 3_000)
         while trial.open != nil { trial.run(ms: 1) }
         for _ in 0..<2_000 where trial.ending == nil {
             trial.give("41 0D 00 \r>")
@@ -327,10 +300,7 @@ struct AdapterSessionTests {
     }
 
     @Test func answersThatCameTwiceAreNotTakenForOthers() {
-        var trial = driving()
-        trial.run(ms: 3_000)
-        while trial.open == nil { trial.run(ms: 1) }
-        let request = trial.open!
+        var (trial, request) = asked()
         trial.open = nil
         trial.give(trial.reply(request) + "41 0D FF \r\r>")
         #expect(trial.open == nil, "the line is to be quiet first")
@@ -380,8 +350,7 @@ struct AdapterSessionTests {
     // MARK: - Health scans
 
     @Test func aScanIsAnsweredBetweenPollsWithoutDelayingThem() {
-        var trial = driving()
-        trial.run(ms: 3_000)
+        var trial = driving(ms: 3_000)
         let before = trial.readings.count
         trial.take(trial.session.scanRequested("ask-1", trial.now))
         trial.take(trial.session.scanRequested("ask-2", trial.now))
@@ -404,10 +373,10 @@ struct AdapterSessionTests {
     private func plain(_ json: String) -> String { json.replacing(/\.0+(?=[,}])/, with: "") }
 
     @Test func whatNoCodesLookLike() {
-        for (codes, count) in [("43 00 \r\r", "41 01 00 07 A1 00 \r\r"), ("NO DATA\r\r", "41 01 00 07 A1 00 \r\r")] {
-            var trial = driving()
-            trial.instead = ["03": codes, "07": "NO DATA\r\r", "0101": count]
-            trial.run(ms: 3_000)
+        for codes in ["43 00 \r\r", "NO DATA\r\r"] {
+            var trial = driving(ms: 3_000) {
+                $0.instead = ["03": codes, "07": "NO DATA\r\r", "0101": "41 01 00 07 A1 00 \r\r"]
+            }
             trial.take(trial.session.scanRequested("ask", trial.now))
             trial.run(ms: 5_000)
             #expect(trial.scans.first?.scan.isDone == true && trial.scans.first?.scan.text == "no trouble codes")
@@ -415,10 +384,9 @@ struct AdapterSessionTests {
     }
 
     @Test func aCarThatDoesNotTellItsCodesSaysWhy() {
-        var trial = AdapterTrial(knownCodes: 2)
-        trial.instead = ["03": "NO DATA\r\r", "07": "NO DATA\r\r", "0101": "41 01 82 07 A1 00 \r\r"]
-        trial.begin()
-        trial.run(ms: 3_000)
+        var trial = driving(knownCodes: 2, ms: 3_000) {
+            $0.instead = ["03": "NO DATA\r\r", "07": "NO DATA\r\r", "0101": "41 01 82 07 A1 00 \r\r"]
+        }
         #expect(trial.scans.isEmpty)
         trial.take(trial.session.scanRequested("ask", trial.now))
         trial.run(ms: 5_000)
@@ -426,20 +394,15 @@ struct AdapterSessionTests {
         #expect(trial.scans.first?.scan.text.contains("does not tell its trouble codes: NO DATA") == true)
     }
 
-    @Test("A count of codes that is another one than before is looked into; the same one is not")
-    func countChanges() {
+    @Test("A count of codes that is another one than before is looked into; the same one is not") func countChanges() {
         for (known, scans) in [(nil, 1), (0, 1), (2, 0), (3, 1)] as [(Int?, Int)] {
-            var trial = AdapterTrial(knownCodes: known)
-            trial.instead["0101"] = "41 01 82 07 A1 00 \r\r"
-            trial.begin()
-            trial.run(ms: 10_000)
+            let trial = driving(knownCodes: known, ms: 10_000) { $0.instead["0101"] = "41 01 82 07 A1 00 \r\r" }
             #expect(trial.scans.count == scans && trial.scans.allSatisfy { $0.requests.isEmpty })
         }
     }
 
     @Test func whoeverWaitsWhenItEndsIsKnown() {
-        var trial = driving()
-        trial.run(ms: 3_000)
+        var trial = driving(ms: 3_000)
         trial.take(trial.session.scanRequested("ask", trial.now))
         trial.take(trial.session.closed())
         #expect(trial.session.scanRequests == ["ask"] && trial.scans.isEmpty)
@@ -452,13 +415,11 @@ struct AdapterSessionTests {
         let texts =
             Array(AdapterTrial.car.values) + [
                 "NO DATA\r", "STOPPED\r", "BUS ERROR\r", "?\r", "UNABLE TO CONNECT\r", ">", "\r", "41 0D", "LV RESET\r",
-                "7F 01 31\r",
-                "0:", "014\r", "\0\0", "BUFFER FULL\r",
+                "7F 01 31\r", "0:", "014\r", "\0\0", "BUFFER FULL\r",
             ]
         for seed in UInt64(1)...2_000 {
             var chance = SeededChance(seed: seed)
-            var trial = AdapterTrial()
-            trial.begin()
+            var trial = driving()
             for _ in 0..<300 where trial.ending == nil {
                 switch Int.random(in: 0..<10, using: &chance) {
                 case 0...4:

@@ -20,13 +20,13 @@ struct BoxSessionTests {
 
     @Test func nothingNewIsDone() {
         var session = opened()
-        #expect(session.received(MTGAnswer.reading(reading(10)).encoded()) == .done)
+        #expect(session.received(.reading(reading(10))) == .done)
         #expect(session.readings == 0)
     }
 
     @Test func theNextReadingIsStoredWithoutAskingForMore() {
         var session = opened()
-        #expect(session.received(MTGAnswer.reading(reading(11)).encoded()) == .store([reading(11)], serial: "BOX-1"))
+        #expect(session.received(.reading(reading(11))) == .store([reading(11)], serial: "BOX-1"))
         #expect(session.stored() == .done)
     }
 
@@ -56,59 +56,57 @@ struct BoxSessionTests {
 
     @Test func aBoxThatIsMetForTheFirstTimeOrWasPutOntoAnotherMachineBeginsAtZero() {
         var session = opened()
-        let action = session.received(MTGAnswer.reading(reading(7, serial: "BOX-2")).encoded())
+        let action = session.received(.reading(reading(7, serial: "BOX-2")))
         #expect(action == .ask(.backlog(after: 0, most: 4)) && !session.wasReset)
     }
 
     @Test func aBoxThatCountsFromTheBeginningAgainIsReadAnew() {
         var session = opened()
-        #expect(session.received(MTGAnswer.reading(reading(3)).encoded()) == .ask(.backlog(after: 0, most: 4)))
+        #expect(session.received(.reading(reading(3))) == .ask(.backlog(after: 0, most: 4)))
         #expect(session.wasReset)
     }
 
     @Test(
         "A box that has no backlog gives its newest reading",
-        arguments: [
-            MTGAnswer.refused(.requestUnknown), .refused(.nothingThere), .backlog(newest: 0, []),
-        ])
+        arguments: [MTGAnswer.refused(.requestUnknown), .refused(.nothingThere), .backlog(newest: 0, [])])
     func noBacklog(_ answer: MTGAnswer) {
         var session = opened()
-        _ = session.received(MTGAnswer.reading(reading(15)).encoded())
-        #expect(session.received(answer.encoded()) == .store([reading(15)], serial: "BOX-1"))
+        _ = session.received(.reading(reading(15)))
+        #expect(session.received(answer) == .store([reading(15)], serial: "BOX-1"))
         #expect(session.stored() == .done)
     }
 
     @Test func anEmptyPageEndsTheBacklog() {
         var session = opened()
-        _ = session.received(MTGAnswer.reading(reading(12)).encoded())
-        _ = session.received(MTGAnswer.backlog(newest: 99, [reading(11), reading(12)]).encoded())
+        _ = session.received(.reading(reading(12)))
+        _ = session.received(.backlog(newest: 99, [reading(11), reading(12)]))
         #expect(session.stored() == .ask(.backlog(after: 12, most: 4)))
-        #expect(session.received(MTGAnswer.backlog(newest: 99, []).encoded()) == .done)
+        #expect(session.received(.backlog(newest: 99, [])) == .done)
     }
 
     @Test func whatIsNotTheAnswerEndsTheConnection() {
         let page = MTGAnswer.backlog(newest: 15, [11, 12].map { reading($0) })
         var session = opened()
-        #expect(session.received(page.encoded()) == .fail(.unasked))
+        #expect(session.received(page) == .fail(.unasked))
         session = opened()
         #expect(session.received(Array("HTTP/1.1".utf8)) == .fail(.notMTG(.magicMissing)))
         session = opened()
         #expect(session.received(MTGAnswer.reading(reading(11)).encoded() + [0]) == .fail(.unasked))
         session = opened()
-        #expect(session.received(MTGAnswer.refused(nil).encoded()) == .fail(.refused(nil)))
+        #expect(session.received(.refused(nil)) == .fail(.refused(nil)))
         session = opened()
         #expect(session.closed() == .fail(.closed))
         // While readings are being stored, and after the end, nothing is asked.
         session = opened()
-        _ = session.received(MTGAnswer.reading(reading(11)).encoded())
+        _ = session.received(.reading(reading(11)))
         #expect(session.received([0x4D]) == .fail(.unasked))
         session = opened()
-        _ = session.received(MTGAnswer.reading(reading(15)).encoded())
+        _ = session.received(.reading(reading(15)))
         let old = MTGAnswer.backlog(newest: 15, [10, 11].map { reading($0) })
-        #expect(session.received(old.encoded()) == .fail(.notMTG(.sequenceNotRising)))
+        #expect(session.received(old) == .fail(.notMTG(.sequenceNotRising)))
         session = opened(pageMost: 1)
-        _ = session.received(MTGAnswer.reading(reading(15)).encoded())
-        #expect(session.received(page.encoded()) == .fail(.unasked))
+        _ = session.received(.reading(reading(15)))
+        #expect(session.received(page) == .fail(.unasked))
     }
 
     @Test func everyFaultHasItsLabelAndSaysSomething() {
@@ -119,8 +117,7 @@ struct BoxSessionTests {
         #expect(faults.map(\.label) == BoxFault.labels && faults.allSatisfy { !$0.description.isEmpty })
     }
 
-    @Test("A box that fails is tried soon, then more and more rarely, and never in step with others")
-    func backOff() {
+    @Test("A box that fails is tried soon, then more and more rarely, and never in step with others") func backOff() {
         var chance = SeededChance(seed: 3)
         var schedule = CallSchedule(nowMs: 0, intervalMs: 60_000, backOffMsMax: 900_000, chance: &chance)
         #expect((0..<60_000).contains(schedule.nextMs))
@@ -145,4 +142,8 @@ struct BoxSessionTests {
         schedule.succeeded(nowMs: first + 60_000 * 5 + 700)
         #expect(schedule.nextMs == first + 60_000 * 6)
     }
+}
+
+extension BoxSession {
+    fileprivate mutating func received(_ answer: MTGAnswer) -> Action { received(answer.encoded()) }
 }

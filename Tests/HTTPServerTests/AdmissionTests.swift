@@ -17,9 +17,7 @@ import Testing
             admit: { $0.headers["x-who"].map { .known($0) } ?? .stranger(.problem(401, type: "who", detail: "Who?")) }
         ) { .text("[\($0.body.count)]") }
         defer { server.stop(graceMs: 0) }
-        let socket = Socket(port: server.port)
-        socket.send("POST /film HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(head)\r\n\r\n\(body)")
-        return socket.readAll()
+        return Socket(server, "POST /film HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\(head)\r\n\r\n\(body)").readAll()
     }
 
     @Test(arguments: [
@@ -38,8 +36,7 @@ import Testing
     @Test(arguments: [("", 1, "200"), ("", 3, "401"), ("X-Who: ann\r\n", 3, "200")])
     func chunksOfAStrangerStaySmall(_ who: String, _ chunks: Int, _ status: String) throws {
         let chunk = "32\r\n" + String(repeating: "x", count: 50) + "\r\n"
-        let answer = try ask(
-            who + "Transfer-Encoding: chunked", String(repeating: chunk, count: chunks) + "0\r\n\r\n")
+        let answer = try ask(who + "Transfer-Encoding: chunked", String(repeating: chunk, count: chunks) + "0\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(answer.prefix(60))")
     }
 

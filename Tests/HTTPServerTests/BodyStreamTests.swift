@@ -1,43 +1,28 @@
 import Glibc
 import HTTPServer
-import Synchronization
 import Testing
 
 @Suite("Bodies that go on")
 struct BodyStreamTests {
-    /// Each request gets a stream of its own, which is handed to the test.
-    private final class Streams: Sendable {
-        let all = Mutex<[BodyStream]>([])
-        func make() -> Response {
-            let stream = BodyStream(bytesMax: 100_000)
-            all.withLock { $0.append(stream) }
-            return .streaming(stream, type: "text/event-stream")
-        }
-        /// Waits until so many are open.
-        func open(_ count: Int) -> [BodyStream] {
-            for _ in 0..<20_000 where all.withLock({ $0.count }) < count { usleep(5_000) }
-            return all.withLock { $0 }
-        }
-    }
-
     private static let request = "GET /s HTTP/1.1\r\nHost: h\r\n\r\n"
 
-    private static func server(_ streams: Streams) throws -> Server {
-        try Server(port: 0) { request in request.path == "/s" ? streams.make() : .text("[other]") }
+    private static func server(_ streams: Handed<BodyStream>) throws -> Server {
+        try Server(port: 0) { request in
+            if request.path != "/s" { return .text("[other]") }
+            return .streaming(streams.add(BodyStream(bytesMax: 100_000)), type: "text/event-stream")
+        }
     }
 
     @Test("What is sent arrives at once and in order, while other requests are answered; the end is told")
     func order() throws {
-        let streams = Streams()
+        let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         defer { server.stop() }
-        let socket = Socket(port: server.port)
-        socket.send(Self.request)
-        let stream = streams.open(1)[0]
+        let socket = Socket(server, Self.request)
+        let stream = streams.wait(1)[0]
         for number in 0..<50 {
             #expect(stream.send(Array("<\(number)>".utf8)))
-            let other = Socket(port: server.port)
-            other.send("GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+            let other = Socket(server, "GET /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
             if number % 10 == 0 { #expect(other.readAll().contains("[other]")) }
             #expect(socket.read(until: "<\(number)>").contains("<\(number)>"))
         }
@@ -47,17 +32,12 @@ struct BodyStreamTests {
         #expect(!stream.send([1]))
     }
 
-    @Test("A hundred streams get everything that many threads send")
-    func many() throws {
-        let streams = Streams()
+    @Test("A hundred streams get everything that many threads send") func many() throws {
+        let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         defer { server.stop() }
-        let sockets = (0..<100).map { _ in
-            let socket = Socket(port: server.port)
-            socket.send(Self.request)
-            return socket
-        }
-        let open = streams.open(100)
+        let sockets = (0..<100).map { _ in Socket(server, Self.request) }
+        let open = streams.wait(100)
         #expect(open.count == 100)
         for number in 0..<20 { for stream in open { stream.send(Array("<\(number)>".utf8)) } }
         for stream in open { stream.end() }
@@ -67,14 +47,12 @@ struct BodyStreamTests {
         }
     }
 
-    @Test("A client that is gone ends its stream; one that does not read ends when too much waits")
-    func gone() throws {
-        let streams = Streams()
+    @Test("A client that is gone ends its stream; one that does not read ends when too much waits") func gone() throws {
+        let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         defer { server.stop() }
-        var socket: Socket? = Socket(port: server.port)
-        socket?.send(Self.request)
-        let stream = streams.open(1)[0]
+        var socket: Socket? = Socket(server, Self.request)
+        let stream = streams.wait(1)[0]
         #expect(stream.send(Array("x".utf8)))
         _ = socket?.read(until: "x")
         socket = nil
@@ -83,23 +61,21 @@ struct BodyStreamTests {
 
         let silent = Socket(port: server.port)
         silent.send(Self.request)
-        let full = streams.open(2)[1]
+        let full = streams.wait(2)[1]
         for _ in 0..<200_000 where full.send([UInt8](repeating: 0x78, count: 50_000)) { usleep(100) }
         #expect(full.isEnded)
     }
 
     @Test("A client that left is noticed without a word to it, even with something unread; one that is there is not")
     func left() throws {
-        let streams = Streams()
+        let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
         defer { server.stop() }
-        let stays = Socket(port: server.port)
-        stays.send(Self.request)
+        let stays = Socket(server, Self.request)
         _ = stays.read(until: "\r\n\r\n")
-        var leaves: Socket? = Socket(port: server.port)
-        leaves?.send(Self.request + "GET /more HTTP/1.1")
+        var leaves: Socket? = Socket(server, Self.request + "GET /more HTTP/1.1")
         _ = leaves?.read(until: "\r\n\r\n")
-        let open = streams.open(2)
+        let open = streams.wait(2)
         #expect(open.allSatisfy { !$0.endsIfLeft() })
         leaves = nil
         for _ in 0..<20_000 where !open[1].endsIfLeft() { usleep(5_000) }
@@ -110,16 +86,11 @@ struct BodyStreamTests {
         #expect(open[0].endsIfLeft())
     }
 
-    @Test("Stopping the server ends the streams at once, also those without a word to send")
-    func stopped() throws {
-        let streams = Streams()
+    @Test("Stopping the server ends the streams at once, also those without a word to send") func stopped() throws {
+        let streams = Handed<BodyStream>()
         let server = try Self.server(streams)
-        let sockets = (0..<5).map { _ in
-            let socket = Socket(port: server.port)
-            socket.send(Self.request)
-            return socket
-        }
-        let open = streams.open(5)
+        let sockets = (0..<5).map { _ in Socket(server, Self.request) }
+        let open = streams.wait(5)
         server.stop(graceMs: 20_000)
         #expect(open.allSatisfy { $0.isEnded })
         for socket in sockets { #expect(socket.readAll().hasPrefix("HTTP/1.1 200")) }

@@ -1,4 +1,6 @@
 import Glibc
+import HTTPServer
+import Synchronization
 
 /// A client that sends exactly what it is told, proper HTTP or not.
 final class Socket {
@@ -21,6 +23,12 @@ final class Socket {
         }
         self.descriptor = descriptor
         self.isConnected = isConnected
+    }
+
+    /// Connects and sends.
+    convenience init(_ server: Server, _ text: String) {
+        self.init(port: server.port)
+        send(text)
     }
 
     deinit { close(descriptor) }
@@ -64,5 +72,21 @@ final class Socket {
         let count = unsafe recv(descriptor, &piece, piece.count, 0)
         if count == 0 || count < 0 && errno == ECONNRESET { isClosed = true }
         return count > 0 ? Array(piece.prefix(count)) : nil
+    }
+}
+
+/// What requests get, each one of its own: the test gets it, too.
+final class Handed<Answer: Sendable>: Sendable {
+    private let all = Mutex<[Answer]>([])
+
+    func add(_ answer: Answer) -> Answer {
+        all.withLock { $0.append(answer) }
+        return answer
+    }
+
+    /// Waits until so many are there.
+    func wait(_ count: Int) -> [Answer] {
+        for _ in 0..<20_000 where all.withLock({ $0.count }) < count { usleep(5_000) }
+        return all.withLock { $0 }
     }
 }

@@ -32,6 +32,20 @@ struct BrokerTests {
         return seen
     }
 
+    /// One partition with the values `v0`, `v1` and so on, and who reads it from an offset on.
+    private func filled(_ count: Int, batchMax: Int, from offset: Int64 = 0) throws -> (TopicPartition, Consumer) {
+        let partition = TopicPartition(topic: try topic(partitions: 1), partition: 0)
+        let producer = try Producer(settings)
+        for index in 0..<count {
+            try producer.produce(
+                topic: partition.topic, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
+        }
+        try producer.flush(timeoutMs: 60_000)
+        let consumer = try Consumer(settings, group: partition.topic, instanceID: nil, batchMax: batchMax)
+        try consumer.add([partition: offset])
+        return (partition, consumer)
+    }
+
     @Test func whatIsAcknowledgedIsReadFromTheTopicOnce() throws {
         let name = try topic(partitions: 3)
         let producer = try Producer(settings)
@@ -74,15 +88,7 @@ struct BrokerTests {
     }
 
     @Test func aPartitionThatIsRemovedAndAddedIsRewound() throws {
-        let name = try topic(partitions: 1)
-        let producer = try Producer(settings)
-        for index in 0..<10 {
-            try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
-        }
-        try producer.flush(timeoutMs: 60_000)
-        let partition = TopicPartition(topic: name, partition: 0)
-        let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
-        try consumer.add([partition: 0])
+        let (partition, consumer) = try filled(10, batchMax: 4)
         #expect(try values(consumer, until: 10).count == 10)
         try consumer.remove([partition])
         try consumer.add([partition: 7])
@@ -92,13 +98,7 @@ struct BrokerTests {
     }
 
     @Test func anOffsetThatTheLogDoesNotHaveIsTold() throws {
-        let name = try topic(partitions: 1)
-        let producer = try Producer(settings)
-        try producer.produce(topic: name, partition: 0, key: [], value: Array("v0".utf8), timestampMs: nil)
-        try producer.flush(timeoutMs: 60_000)
-        let partition = TopicPartition(topic: name, partition: 0)
-        let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 4)
-        try consumer.add([partition: 50])
+        let (partition, consumer) = try filled(1, batchMax: 4, from: 50)
         var told: [TopicPartition] = []
         for _ in 0..<1_000 where told.isEmpty {
             _ = try consumer.poll(timeoutMs: 100)
@@ -108,15 +108,7 @@ struct BrokerTests {
     }
 
     @Test func aPausedPartitionGoesOnWhereItStopped() throws {
-        let name = try topic(partitions: 1)
-        let producer = try Producer(settings)
-        for index in 0..<100 {
-            try producer.produce(topic: name, partition: 0, key: [], value: Array("v\(index)".utf8), timestampMs: nil)
-        }
-        try producer.flush(timeoutMs: 60_000)
-        let partition = TopicPartition(topic: name, partition: 0)
-        let consumer = try Consumer(settings, group: name, instanceID: nil, batchMax: 10)
-        try consumer.add([partition: 0])
+        let (partition, consumer) = try filled(100, batchMax: 10)
         let first = try values(consumer, until: 10).values.flatMap { $0 }
         try consumer.pause([partition])
         #expect(try consumer.poll(timeoutMs: 300).count == 0)

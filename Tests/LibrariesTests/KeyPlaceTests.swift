@@ -19,7 +19,7 @@ struct KeyPlaceTests {
     @Test func asLibrdkafkaPlaces() {
         var chance = SeededChance(seed: 7)
         for _ in 0..<20_000 {
-            let key = (0..<chance.below(40)).map { _ in UInt8(chance.below(256)) }
+            let key = chance.bytes(chance.below(40))
             let count = Int32(1 + chance.below(300))
             unsafe key.withUnsafeBytes { bytes in
                 let theirs = unsafe rd_kafka_msg_partitioner_murmur2(

@@ -24,8 +24,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         for name in ["lock", "postgres.log"] {
             try Data("x".utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o644], ofItemAtPath: folder.path + "/" + name)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: folder.path + "/" + name)
         }
         _ = try DataFolder(folder.path)
         #expect(try mode(folder.path + "/postgres.log") == 0o600 && mode(folder.path) & 0o067 == 0)

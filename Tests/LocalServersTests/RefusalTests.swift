@@ -14,8 +14,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: geteuid() != 0, "root may write anywhere"))
-    func `a folder without the right to write`() throws {
+    @Test(.enabled(if: geteuid() != 0, "root may write anywhere")) func `a folder without the right to write`() throws {
         let error = #expect(throws: EmbeddedError.self) { _ = try DataFolder("/drover-data") }
         #expect(error?.description.contains("Choose a folder that you may write to with --data") == true)
     }

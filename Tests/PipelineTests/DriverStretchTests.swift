@@ -30,7 +30,7 @@ struct DriverStretchTests {
     func span(group: UInt64) {
         for seed in group * 25..<(group + 1) * 25 {
             var chance = SeededChance(seed: seed)
-            let times = DriverStretchTests.times(&chance)
+            let times = Self.times(&chance)
             let expected = DriverStretch.all(times.map { CarReading(ts: $0) })
             // A driver's mark may begin a second row in a minute.
             let cutMs = 1 + chance.below(UTC.msPerMinute - 1)
@@ -48,8 +48,7 @@ struct DriverStretchTests {
                 }
                 let stretch = expected.first { $0.toMs >= rows[start]![0] }!
                 let held = near[found.rows].flatMap { rows[$0]! }
-                guard
-                    (found.fromMs, found.toMs, found.goesOn) == (stretch.fromMs, stretch.toMs, stretch.goesOn),
+                guard (found.fromMs, found.toMs, found.goesOn) == (stretch.fromMs, stretch.toMs, stretch.goesOn),
                     held == stretch.readings.map(\.ts)
                 else {
                     Issue.record("seed \(seed), row \(start): \(found) for \(stretch.fromMs)...\(stretch.toMs)")
@@ -59,17 +58,16 @@ struct DriverStretchTests {
         }
     }
 
-    @Test("No stretch is as long as two days, and late readings before it move one border at most")
-    func bounded() {
+    @Test("No stretch is as long as two days, and late readings before it move one border at most") func bounded() {
         for seed in 0..<200 as Range<UInt64> {
             var chance = SeededChance(seed: seed)
-            let times = DriverStretchTests.times(&chance)
+            let times = Self.times(&chance)
             let whole = DriverStretch.all(times.map { CarReading(ts: $0) })
-            #expect(whole.allSatisfy { $0.toMs - $0.fromMs < 2 * DriverStretchTests.day })
+            #expect(whole.allSatisfy { $0.toMs - $0.fromMs < 2 * Self.day })
             let left = Int(chance.below(Int64(times.count)))
             let (lateMs, others) = (times[left], times.enumerated().filter { $0.offset != left }.map(\.element))
             let before = DriverStretch.all(others.map { CarReading(ts: $0) })
-            let reachMs = lateMs + DriverWatch.reachMs + 2 * DriverStretchTests.day
+            let reachMs = lateMs + DriverWatch.reachMs + 2 * Self.day
             let moved = Set(whole.map(\.fromMs)).symmetricDifference(before.map(\.fromMs))
             #expect(moved.allSatisfy { $0 >= lateMs && $0 <= reachMs }, "seed \(seed): \(moved), late \(lateMs)")
         }

@@ -44,21 +44,6 @@ struct MachineBookTests {
         return MachineBook.Pace(pages: [first, last], rows: last + Int(chance.below(60)))
     }
 
-    private func arrivals(_ all: [MachineReading], seed: UInt64, _ chance: inout SeededChance) -> [MachineReading] {
-        var arrivals = all.sorted { $0.ts < $1.ts }
-        switch seed % 4 {
-        case 0: break
-        case 1: arrivals.shuffle(using: &chance)
-        case 2:  // A backlog in the middle comes last.
-            let from = Int(chance.below(Int64(arrivals.count)))
-            let late = arrivals[from...].prefix(arrivals.count / 3)
-            arrivals.removeSubrange(from..<from + late.count)
-            arrivals += late
-        default: arrivals += all.filter { _ in chance.once(in: 2) }
-        }
-        return arrivals
-    }
-
     @Test("Any order, split and kill gives the rows of the whole set at once", arguments: 0..<160 as Range<UInt64>)
     func anyOrder(seed: UInt64) {
         var chance = SeededChance(seed: seed &* 7919 + 1)
@@ -66,7 +51,7 @@ struct MachineBookTests {
             SeededMachine.readings(
                 seed: seed &* 2 + UInt64(index), count: Int(20 + chance.below(120)), vehicle: vehicle)
         }
-        var log = SeededMachine.log(arrivals(all, seed: seed, &chance), &chance)
+        var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
         let pace = seed % 2 == 0 ? MachineBook.Pace.product : pace(&chance)
         log += SeededMachine.closing(log, count: 10 + 4 * all.count)
         let tables = run(log, &chance, pace: pace)
@@ -106,9 +91,8 @@ struct MachineBookTests {
         var log = [MachineEvent(rules(0), offset: 0, pushedMs: Self.startMs)]
         for number in 0..<200 {
             let machine = VehicleID("m-\(number)")!
-            var reading = MachineReading(
-                vehicle: machine, ts: Self.startMs + Int64(number), id: "r", model: "8R Tractor")
-            reading.values[.lastCellCallIn] = Self.startMs
+            let reading = MachineReading(
+                vehicle: machine, ts: Self.startMs + Int64(number), id: "r", [.lastCellCallIn: Self.startMs])
             log.append(MachineEvent(.reading(reading), offset: Int64(1 + number), pushedMs: Self.startMs))
         }
         _ = tables.take(log, into: &book)
@@ -124,7 +108,7 @@ struct MachineBookTests {
         for seed in 0..<40 as Range<UInt64> {
             var chance = SeededChance(seed: seed &* 7919 + 1)
             let all = SeededMachine.readings(seed: seed, count: 100, vehicle: vehicles[0])
-            var log = SeededMachine.log(arrivals(all, seed: seed, &chance), &chance)
+            var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
             log += SeededMachine.closing(log)
             let tables = run(log, &chance)
             for transition in tables.transitions { kinds[transition.kind, default: 0] += 1 }
@@ -143,21 +127,31 @@ struct MachineBookTests {
 
     // MARK: Single scenes
 
+    /// A partition and who works on it; offsets are pushing times, too.
+    private struct Partition {
+        var tables = MachineTables()
+        var book: MachineBook
+        init(_ pace: MachineBook.Pace = .product) { book = tables.book(pace: pace) }
+
+        @discardableResult mutating func take(_ facts: [MachineEvent.Fact]) -> [MachineChanges] {
+            tables.take(facts.logged(from: tables.nextOffset) { $0 }, into: &book)
+        }
+    }
+
     static let startMs: Int64 = 1_789_344_000_000
 
     private func reading(
         _ seconds: Int64, _ values: [MachineParameter: Int64], id: String? = nil, isReporting: Bool = false
     ) -> MachineEvent.Fact {
         var reading = MachineReading(
-            vehicle: vehicles[0], ts: MachineBookTests.startMs + seconds * 1_000, id: id ?? "r-\(seconds)",
-            model: "8R Tractor")
-        (reading.values, reading.isReporting) = (values, isReporting)
+            vehicle: vehicles[0], ts: Self.startMs + seconds * 1_000, id: id ?? "r-\(seconds)", values)
+        reading.isReporting = isReporting
         return .reading(reading)
     }
 
-    private func tick(_ seconds: Int64) -> MachineEvent.Fact { .tick(MachineBookTests.startMs + seconds * 1_000) }
+    private func tick(_ seconds: Int64) -> MachineEvent.Fact { .tick(Self.startMs + seconds * 1_000) }
     private func rules(_ seconds: Int64, _ set: RuleSet = SeededMachine.rules) -> MachineEvent.Fact {
-        .rules(RuleTimeline.Entry(inForceMs: MachineBookTests.startMs + seconds * 1_000, rules: set))
+        .rules(RuleTimeline.Entry(inForceMs: Self.startMs + seconds * 1_000, rules: set))
     }
 
     /// A tick at which what is late is judged, and no deadline passes.
@@ -167,23 +161,18 @@ struct MachineBookTests {
     private func tables(
         _ batches: [[MachineEvent.Fact]], forgetting: Bool = false, pace: MachineBook.Pace = .product
     ) -> MachineTables {
-        var tables = MachineTables()
-        var book = tables.book(pace: pace)
+        var partition = Partition(pace)
         for batch in batches {
-            if forgetting { book = tables.book(pace: pace) }
-            let first = tables.nextOffset
-            let events = batch.enumerated().map {
-                MachineEvent($1, offset: first + Int64($0), pushedMs: first + Int64($0))
-            }
-            _ = tables.take(events, into: &book)
+            if forgetting { partition.book = partition.tables.book(pace: pace) }
+            partition.take(batch)
         }
-        return tables
+        return partition.tables
     }
 
     /// `opened 300 r0`: what was told, opening in seconds.
     private func story(_ tables: MachineTables) -> [String] {
         tables.transitions.map {
-            "\($0.kind) \(($0.alert.episode.openedMs - MachineBookTests.startMs) / 1_000) r\($0.alert.revision)"
+            "\($0.kind) \(($0.alert.episode.openedMs - Self.startMs) / 1_000) r\($0.alert.revision)"
         }
     }
 
@@ -233,7 +222,7 @@ struct MachineBookTests {
     func aClockThatIsSetBack(forgetting: Bool) {
         let batches: [[MachineEvent.Fact]] = [
             [rules(0), reading(0, [.gpsAvailable: 1], isReporting: true)], [tick(100_000)],
-            [.setBack(MachineBookTests.startMs + 200_000)], [tick(299)], [tick(301)],
+            [.setBack(Self.startMs + 200_000)], [tick(299)], [tick(301)],
         ]
         let (opened, gone) = (tables(Array(batches[..<2])), tables(Array(batches[..<4]), forgetting: forgetting))
         #expect(story(opened).contains("opened 300 r0") && !gone.alerts.isEmpty)
@@ -255,12 +244,12 @@ struct MachineBookTests {
         let explained = tables(
             told + [[reading(250, [.gpsAvailable: 1], isReporting: true)], [tick(311)]], forgetting: forgetting)
         #expect(story(explained) == ["opened 300 r0", "withdrawn 300 r1"])
-        #expect(explained.deadlines == [vehicles[0]: MachineBookTests.startMs + 550_000])
+        #expect(explained.deadlines == [vehicles[0]: Self.startMs + 550_000])
     }
 
     @Test("The silence of a machine that is not expected to report says nothing, its old call-in does")
     func uploadOnly() {
-        let callIn = MachineBookTests.startMs - 100_000
+        let callIn = Self.startMs - 100_000
         let found = tables([
             [rules(0), reading(0, [.gpsAvailable: 1, .lastCellCallIn: callIn])], [tick(764)], [tick(765)],
             [tick(90_000)],
@@ -270,18 +259,17 @@ struct MachineBookTests {
         #expect(found.episodes.values.map(\.openingValue) == [10])
     }
 
-    @Test("A deadline that new rules set into the past opens at the reading that they judge")
-    func stricterRules() {
+    @Test("A deadline that new rules set into the past opens at the reading that they judge") func stricterRules() {
         let found = tables([
             [rules(0), rules(400, SeededMachine.others[0])],
-            [reading(0, [.gpsAvailable: 1, .lastCellCallIn: MachineBookTests.startMs])],
+            [reading(0, [.gpsAvailable: 1, .lastCellCallIn: Self.startMs])],
             [reading(500, [.gpsAvailable: 1])], [tick(501)],
         ])
         #expect(story(found) == ["opened 500 r0"])
     }
 
     @Test("A call-in that was in time and is told later takes the alert back") func callInToldLater() {
-        func at(_ seconds: Int64) -> Int64 { MachineBookTests.startMs + seconds * 1_000 }
+        func at(_ seconds: Int64) -> Int64 { Self.startMs + seconds * 1_000 }
         let batches: [[MachineEvent.Fact]] = [
             [rules(0), reading(0, [.gpsAvailable: 1, .lastCellCallIn: at(0)])], [tick(1_000)],
         ]
@@ -310,7 +298,7 @@ struct MachineBookTests {
             [turn(1), reading(200, [.coolantTemperature: 70_000])],
         ])
         #expect(story(found) == ["opened 100 r0", "revised 50 r1", "resolved 50 r1"])
-        #expect(found.alerts.values.map(\.firstOpenedMs) == [MachineBookTests.startMs + 100_000])
+        #expect(found.alerts.values.map(\.firstOpenedMs) == [Self.startMs + 100_000])
         #expect(Set(found.transitions.map(\.alert.id)).count == 1)
     }
 
@@ -367,18 +355,12 @@ struct MachineBookTests {
     }
 
     @Test("A late reading reads back and writes no more than up to where nothing changes") func shortLate() {
-        var tables = MachineTables()
-        var book = tables.book()
-        let facts = [rules(0)] + (0..<2_000).map { reading($0 * 60, [.coolantTemperature: 70_000]) }
-        _ = tables.take(facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }, into: &book)
-        let late = [reading(90, [.coolantTemperature: 90_000]), turn(1)].enumerated().map {
-            MachineEvent($1, offset: tables.nextOffset + Int64($0), pushedMs: 0)
-        }
-        var asked = tables
-        let found = asked.take(late, into: &book)
+        var partition = Partition()
+        partition.take([rules(0)] + (0..<2_000).map { reading($0 * 60, [.coolantTemperature: 70_000]) })
+        let found = partition.take([reading(90, [.coolantTemperature: 90_000]), turn(1)])
         #expect(found.count == 2 && found.allSatisfy { $0.machines.flatMap(\.readings).count == 1 })
         #expect(found.flatMap(\.transitions).map(\.kind) == [.opened, .resolved])
-        #expect(asked.rejudging.isEmpty)
+        #expect(partition.tables.rejudging.isEmpty)
     }
 
     private func coolant(_ seconds: Int64, _ celsius: Int64, id: String = "a") -> MachineEvent.Fact {
@@ -393,7 +375,7 @@ struct MachineBookTests {
         let found = tables(
             batches, forgetting: forgetting, pace: MachineBook.Pace(pages: [2, 4], rows: 8))
         #expect(found.alerts.values.filter { !$0.isWithdrawn }.map(\.episode.resolvedMs) == [nil])
-        #expect(found.episodes.values.map(\.openedMs) == [MachineBookTests.startMs])
+        #expect(found.episodes.values.map(\.openedMs) == [Self.startMs])
     }
 
     @Test("An alert that a piece has told is known to what comes in order", arguments: [false, true])
@@ -405,10 +387,9 @@ struct MachineBookTests {
         batches += (1...8).map { [turn($0)] } + [[coolant(45, 90), coolant(52, 70)], [turn(11)]]
         batches += [[coolant(40, 90), coolant(46, 70)], [turn(12)], [coolant(1_050, 84)]]
         batches += (13...22).map { [turn($0)] }
-        let found = tables(
-            batches, forgetting: forgetting, pace: MachineBook.Pace(pages: [2, 6], rows: 12))
+        let found = tables(batches, forgetting: forgetting, pace: MachineBook.Pace(pages: [2, 6], rows: 12))
         let spans = found.episodes.values.map { episode in
-            [episode.openedMs, episode.resolvedMs ?? 0].map { ($0 - MachineBookTests.startMs) / 1_000 }
+            [episode.openedMs, episode.resolvedMs ?? 0].map { ($0 - Self.startMs) / 1_000 }
         }
         #expect(spans.sorted { $0[0] < $1[0] } == [[40, 46], [50, 52]])
         #expect(Set(found.transitions.map(\.id)).count == found.transitions.count)
@@ -416,7 +397,7 @@ struct MachineBookTests {
 
     @Test("What the clock has opened stands while something late waits", arguments: [false, true])
     func openedByTheClock(forgetting: Bool) {
-        let first = reading(0, [.gpsAvailable: 1, .lastCellCallIn: MachineBookTests.startMs])
+        let first = reading(0, [.gpsAvailable: 1, .lastCellCallIn: Self.startMs])
         let found = tables(
             [
                 [rules(0), first], [tick(1_000)], [reading(-10, [.gpsAvailable: 1]), reading(100, [.gpsAvailable: 1])],
@@ -432,24 +413,20 @@ struct MachineBookTests {
         batches += (41...80).map { [turn($0)] }
         let found = tables(batches, pace: pace)
         #expect(found.rejudging.isEmpty)
-        #expect(found.episodes.values.map(\.openedMs) == [MachineBookTests.startMs])
+        #expect(found.episodes.values.map(\.openedMs) == [Self.startMs])
         let middle = tables(Array(batches[..<20]), pace: pace)
-        #expect((middle.rejudging.values.first?.span.fromMs ?? 0) > MachineBookTests.startMs + 10_000_000)
+        #expect((middle.rejudging.values.first?.span.fromMs ?? 0) > Self.startMs + 10_000_000)
     }
 
     @Test("An alert from before the readings that are kept is taken over by what goes on") func keptAlert() {
-        var tables = MachineTables()
-        var book = tables.book()
-        func take(_ facts: [MachineEvent.Fact]) {
-            let first = tables.nextOffset
-            _ = tables.take(
-                facts.enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: first) }, into: &book)
+        var partition = Partition()
+        partition.take([rules(0)] + (0..<10).map { coolant($0 * 100, 90) })
+        for ts in partition.tables.readings[vehicles[0]]!.keys.sorted().prefix(5) {
+            partition.tables.readings[vehicles[0]]![ts] = nil
         }
-        take([rules(0)] + (0..<10).map { coolant($0 * 100, 90) })
-        for ts in tables.readings[vehicles[0]]!.keys.sorted().prefix(5) { tables.readings[vehicles[0]]![ts] = nil }
-        take([rules(-1_000, SeededMachine.rules), rules(-500, SeededMachine.others[1]), rules(-400), turn(1)])
-        take([coolant(1_000, 90)])
-        #expect(tables.alerts.values.filter { !$0.isWithdrawn }.count == 1)
+        partition.take([rules(-1_000, SeededMachine.rules), rules(-500, SeededMachine.others[1]), rules(-400), turn(1)])
+        partition.take([coolant(1_000, 90)])
+        #expect(partition.tables.alerts.values.filter { !$0.isWithdrawn }.count == 1)
     }
 
     /// What the worker stood still at: each of them moved the alert's opening, and with it the state of all that follow.
@@ -458,11 +435,8 @@ struct MachineBookTests {
         let count: Int64 = 12_000
         var tables = MachineTables()
         var book = tables.book()
-        let hot = (0..<count).reversed().map {
-            reading($0 * 60, [.gpsAvailable: 1, .coolantTemperature: 90_000])
-        }
-        let facts = [rules(0)] + hot + (1...10).map { turn($0) }
-        let log = facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }
+        let hot = (0..<count).reversed().map { reading($0 * 60, [.gpsAvailable: 1, .coolantTemperature: 90_000]) }
+        let log = ([rules(0)] + hot + (1...10).map { turn($0) }).logged()
         var judged: [Int] = []
         for event in log {
             let found = tables.take([event], into: &book)
@@ -476,32 +450,21 @@ struct MachineBookTests {
 
     @Test("Who waits longest is judged first, and one long history keeps nobody else") func fair() {
         let others = (0..<300).map { VehicleID("n-\($0)")! }
-        var tables = MachineTables()
-        var book = tables.book(pace: MachineBook.Pace(pages: [4, 64], rows: 256))
-        func hot(_ vehicle: VehicleID, _ seconds: Int64) -> MachineEvent.Fact {
-            var reading = MachineReading(
-                vehicle: vehicle, ts: MachineBookTests.startMs + seconds * 1_000, id: "r-\(seconds)",
-                model: "8R Tractor"
-            )
-            reading.values = [.coolantTemperature: 90_000]
-            return .reading(reading)
-        }
+        var partition = Partition(MachineBook.Pace(pages: [4, 64], rows: 256))
         var facts = [rules(0)] + (1..<2_000).map { reading($0 * 60, [.coolantTemperature: 90_000]) }
         facts += others.map { hot($0, 120) }
         facts.append(reading(0, [.coolantTemperature: 90_000]))
         facts += others.map { hot($0, 60) } + (1...8).map { turn($0) }
-        _ = tables.take(
-            facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: 0) }, into: &book)
-        #expect(Array(tables.rejudging.keys) == [vehicles[0]])
-        let told = tables.transitions.filter { $0.kind == .revised }
+        partition.take(facts)
+        #expect(Array(partition.tables.rejudging.keys) == [vehicles[0]])
+        let told = partition.tables.transitions.filter { $0.kind == .revised }
         #expect(Set(told.map(\.alert.episode.vehicle)) == Set(others))
     }
 
     private func hot(_ vehicle: VehicleID, _ second: Int64) -> MachineEvent.Fact {
-        var reading = MachineReading(
-            vehicle: vehicle, ts: Self.startMs + second * 1_000, id: "r-\(second)", model: "8R Tractor")
-        reading.values = [.coolantTemperature: 90_000]
-        return .reading(reading)
+        .reading(
+            MachineReading(
+                vehicle: vehicle, ts: Self.startMs + second * 1_000, id: "r-\(second)", [.coolantTemperature: 90_000]))
     }
 
     @Test(
@@ -509,42 +472,36 @@ struct MachineBookTests {
         arguments: [false, true])
     func boundedRows(isSetBack: Bool) {
         let machines = (0..<5_000).map { VehicleID("m-\($0)")! }
-        var tables = MachineTables()
-        var book = tables.book()
-        func take(_ facts: [MachineEvent.Fact]) -> [MachineChanges] {
-            let first = tables.nextOffset
-            return tables.take(
-                facts.enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: first) }, into: &book)
-        }
-        _ = take([rules(-100, .empty), tick(100)] + machines.map { hot($0, 0) })
-        var counts = take([isSetBack ? .setBack(Self.startMs + 50_000) : rules(-10)]).map(\.rejudging.count)
-        for number in 0..<200 where !tables.rejudging.isEmpty || number < 5 {
+        var partition = Partition()
+        partition.take([rules(-100, .empty), tick(100)] + machines.map { hot($0, 0) })
+        let change: MachineEvent.Fact = isSetBack ? .setBack(Self.startMs + 50_000) : rules(-10)
+        var counts = partition.take([change]).map(\.rejudging.count)
+        for number in 0..<200 where !partition.tables.rejudging.isEmpty || number < 5 {
             // Ahead of all that wait, a machine that had not its turn yet says more.
-            if number == 1 { _ = take([hot(machines[4_999], 200)]) }
-            counts += take([tick(200 + Int64(number))]).map(\.rejudging.count)
+            if number == 1 { partition.take([hot(machines[4_999], 200)]) }
+            counts += partition.take([tick(200 + Int64(number))]).map(\.rejudging.count)
         }
+        let tables = partition.tables
         #expect(counts.allSatisfy { $0 <= 4_096 + 512 } && counts.max()! >= 4_096, "\(counts.max()!)")
         #expect(tables.rejudging.isEmpty && tables.episodes.count == (isSetBack ? 0 : 5_000))
     }
 
     @Test("Sets that come all the time while machines are noted keep none from it, and are two rows at most")
     func spreadsOfSpreads() {
-        let pace = MachineBook.Pace(pages: [4, 64], rows: 256, notedMax: 1)
         let machines = (0..<12).map { VehicleID("m-\(10 + $0)")! }
-        var tables = MachineTables()
-        var book = tables.book(pace: pace)
+        var partition = Partition(MachineBook.Pace(pages: [4, 64], rows: 256, notedMax: 1))
         var facts = [rules(0, .empty)] + machines.map { hot($0, 0) }
         for number in 1...40 as ClosedRange<Int64> {
             facts += [rules(-number, number % 2 == 0 ? SeededMachine.rules : SeededMachine.others[0]), turn(number)]
         }
         var most = 0
-        for (offset, fact) in facts.enumerated() {
-            _ = tables.take([MachineEvent(fact, offset: Int64(offset), pushedMs: 0)], into: &book)
-            most = max(most, tables.spreads.all.count)
+        for fact in facts {
+            partition.take([fact])
+            most = max(most, partition.tables.spreads.all.count)
         }
         #expect(most == 2)
         // The first ones came to all meanwhile.
-        #expect((tables.spreads.all.first?.askedOffset ?? 0) > 20)
+        #expect((partition.tables.spreads.all.first?.askedOffset ?? 0) > 20)
     }
 
     @Test("A stored state that cannot be decoded is made again") func undecodable() {
@@ -552,7 +509,7 @@ struct MachineBookTests {
         for seed in 0..<20 as Range<UInt64> {
             var chance = SeededChance(seed: seed)
             let all = SeededMachine.readings(seed: seed, count: 60, vehicle: vehicles[0])
-            var log = SeededMachine.log(arrivals(all, seed: seed, &chance), &chance)
+            var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
             log += SeededMachine.closing(log, count: 60)
             var tables = MachineTables()
             var book = tables.book()
@@ -573,9 +530,7 @@ struct MachineBookTests {
 
     @Test(
         "Of two readings of one time the larger id counts, of one id the one that sorts last",
-        arguments: [
-            ("a", "b", 2), ("b", "a", 1), ("9", "10", 1), ("a", "a", 2),
-        ] as [(String, String, Int64)])
+        arguments: [("a", "b", 2), ("b", "a", 1), ("9", "10", 1), ("a", "a", 2)] as [(String, String, Int64)])
     func sameTime(first: String, second: String, value: Int64) {
         guard case .reading(let a) = reading(0, [.fuelLevel: 1], id: first),
             case .reading(let b) = reading(0, [.fuelLevel: 2], id: second)

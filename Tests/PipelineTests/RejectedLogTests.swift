@@ -48,14 +48,14 @@ struct RejectedLogTests {
         var offsets: Set<Int64> = Set(3_900..<4_700)
         offsets.formUnion(8_192..<8_192 + 64)
         offsets.formUnion(12_288..<12_288 + 65)
-        for _ in 0..<200 { offsets.insert(chance.below(RejectedLogTests.end)) }
+        for _ in 0..<200 { offsets.insert(chance.below(Self.end)) }
         return offsets.sorted().map(Rubbish.init)
     }
 
     private func inOneGo(_ records: [Rubbish]) -> Stored {
         var (stored, log) = (Stored(), RejectedLog(nextOffset: 0, stored: []))
         for record in records { log.take(record) }
-        stored.commit(&log, RejectedLogTests.end)
+        stored.commit(&log, Self.end)
         return stored
     }
 
@@ -66,8 +66,8 @@ struct RejectedLogTests {
         var stored = Stored()
         var (at, log): (Int64, RejectedLog) = (0, RejectedLog(nextOffset: 0, stored: []))
         var rewinds = 0
-        while at < RejectedLogTests.end {
-            let next = min(RejectedLogTests.end, at + 1 + chance.below(1_500))
+        while at < Self.end {
+            let next = min(Self.end, at + 1 + chance.below(1_500))
             for record in records where (at..<next).contains(record.offset) { log.take(record) }
             switch chance.below(10) {
             case 0:  // Killed before the commit.

@@ -41,10 +41,9 @@ struct ServerTests {
                 """,
                 [
                     .text("x' ; DROP \"é"), .int8(.min), .int4(-5), .bool(true), .float8(-1.5e300),
-                    .bytes([0, 255, 1]),
-                    .timestampMs(-1), .textArray(["a", "", "ü,\"{}"]), .int8Array([1, -2]), .timestampArray([0, 1]),
-                    .null,
-                    .text("0123ABCD-4567-89ab-cdef-0123456789ab"), .text("{\"a\": 1}"), .float8Array([]),
+                    .bytes([0, 255, 1]), .timestampMs(-1), .textArray(["a", "", "ü,\"{}"]), .int8Array([1, -2]),
+                    .timestampArray([0, 1]), .null, .text("0123ABCD-4567-89ab-cdef-0123456789ab"), .text("{\"a\": 1}"),
+                    .float8Array([]),
                 ]
             ).first)
         #expect(try row.text("t") == "x' ; DROP \"é")
@@ -139,8 +138,7 @@ struct ServerTests {
         #expect(rows == 2)
         let found = try db.query(
             "SELECT every::text AS line FROM every, LATERAL (SELECT set_config('TimeZone', 'UTC', false)) z"
-        )
-        .map { try $0.text("line") ?? "" }
+        ).map { try $0.text("line") ?? "" }
         #expect(
             found == [
                 #"(300,70000,5000000000,1.5,-2.25,t,grün,"\\x0001ff","2026-11-21 06:52:00.123+00",1970-01-02,"{""k"": [1]}","{a,""b c""}",{},"{1,2,3}",)"#,
@@ -236,9 +234,7 @@ struct ServerTests {
         let other = try Connection(conninfo: testDatabase ?? "")
         let id = try #require(try other.query("SELECT pg_backend_pid() AS id")[0].int("id"))
         let error = #expect(throws: PostgresError.self) {
-            try other.transaction {
-                _ = try db.query("SELECT pg_terminate_backend($1, 5000)", [.int4(Int32(id))])
-            }
+            try other.transaction { _ = try db.query("SELECT pg_terminate_backend($1, 5000)", [.int4(Int32(id))]) }
         }
         #expect(error?.isConnectionLost == true)
         #expect(error?.isOutcomeUnknown == true)

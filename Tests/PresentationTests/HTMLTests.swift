@@ -12,47 +12,46 @@ import Testing
     }
 
     @Test func textsAreEscaped() {
-        let page: HTML = "<p title=\"\(HTMLTests.hostile)\">\(HTMLTests.hostile)</p>"
-        #expect(page.markup == "<p title=\"\(HTMLTests.harmless)\">\(HTMLTests.harmless)</p>")
-        #expect(HTML(HTMLTests.hostile).markup == HTMLTests.harmless)
+        let page: HTML = "<p title=\"\(Self.hostile)\">\(Self.hostile)</p>"
+        #expect(page.markup == "<p title=\"\(Self.harmless)\">\(Self.harmless)</p>")
+        #expect(HTML(Self.hostile).markup == Self.harmless)
         #expect(HTML("grüße 日本 👍").markup == "grüße 日本 👍")
     }
 
     @Test func htmlIsNotEscapedAgain() {
-        let name: HTML = "<b>\(HTMLTests.hostile)</b>"
+        let name: HTML = "<b>\(Self.hostile)</b>"
         let page: HTML = "<p>\(name)</p>"
-        #expect(page.markup == "<p><b>\(HTMLTests.harmless)</b></p>")
+        #expect(page.markup == "<p><b>\(Self.harmless)</b></p>")
     }
 
     @Test(arguments: [true, false]) func partsMayBeMissing(isThere: Bool) {
         let part: HTML? = isThere ? "<br>" : nil
         #expect(("a\(part)b" as HTML).markup == (isThere ? "a<br>b" : "ab"))
         #expect(
-            ("a\("<i>\(HTMLTests.hostile)</i>", if: isThere)b" as HTML).markup
-                == (isThere ? "a<i>\(HTMLTests.harmless)</i>b" : "ab"))
+            ("a\("<i>\(Self.hostile)</i>", if: isThere)b" as HTML).markup
+                == (isThere ? "a<i>\(Self.harmless)</i>b" : "ab"))
     }
 
     /// Where a literal stands between the parentheses it is HTML, as everywhere; a text beside it is none.
     @Test func choicesOfLiteralsAreHTML() {
         for isChosen in [true, false] {
-            let option: HTML =
-                "<option\(isChosen ? " selected=\"\"" : "")>\(isChosen ? HTMLTests.hostile : "none")</option>"
-            let wanted = isChosen ? "<option selected=\"\">\(HTMLTests.harmless)</option>" : "<option>none</option>"
+            let option: HTML = "<option\(isChosen ? " selected=\"\"" : "")>\(isChosen ? Self.hostile : "none")</option>"
+            let wanted = isChosen ? "<option selected=\"\">\(Self.harmless)</option>" : "<option>none</option>"
             #expect(option.markup == wanted)
         }
-        let name: String? = HTMLTests.hostile
-        #expect(("\(name ?? "<none>")" as HTML).markup == HTMLTests.harmless)
-        #expect(("\(name.map { "<b>\($0)</b>" } ?? "")" as HTML).markup == "<b>\(HTMLTests.harmless)</b>")
+        let name: String? = Self.hostile
+        #expect(("\(name ?? "<none>")" as HTML).markup == Self.harmless)
+        #expect(("\(name.map { "<b>\($0)</b>" } ?? "")" as HTML).markup == "<b>\(Self.harmless)</b>")
     }
 
     @Test func listsAreJoined() {
-        let items: [HTML] = ["a", HTMLTests.hostile].map { "<li>\($0)</li>" }
-        #expect(items.joined().markup == "<li>a</li><li>\(HTMLTests.harmless)</li>")
+        let items: [HTML] = ["a", Self.hostile].map { "<li>\($0)</li>" }
+        #expect(items.joined().markup == "<li>a</li><li>\(Self.harmless)</li>")
         #expect(
             ("<ul>\(items.joined(separator: "\n"))</ul>" as HTML).markup
-                == "<ul><li>a</li>\n<li>\(HTMLTests.harmless)</li></ul>")
+                == "<ul><li>a</li>\n<li>\(Self.harmless)</li></ul>")
         #expect([HTML]().joined(separator: ", ").isEmpty)
-        #expect(("<br>" + HTML(HTMLTests.hostile)).markup == "<br>\(HTMLTests.harmless)")
+        #expect(("<br>" + HTML(Self.hostile)).markup == "<br>\(Self.harmless)")
     }
 
     @Test func numbersAndPartsOfAddresses() {
@@ -62,19 +61,19 @@ import Testing
 
     @Test func tablesEscapeWhatTheyAreGiven() {
         let table = HTML.table(
-            caption: HTMLTests.hostile, headers: [.text(HTMLTests.hostile), .word("b")],
-            rows: [[.text(HTMLTests.hostile), "<i>b</i>"], [.text(nil), nil]], empty: "", narrow: .cards)
+            caption: Self.hostile, headers: [.text(Self.hostile), .word("b")],
+            rows: [[.text(Self.hostile), "<i>b</i>"], [.text(nil), nil]], empty: "", narrow: .cards)
         #expect(!table.markup.contains("<script>"))
-        #expect(table.markup.contains("<td data-label=\"\(HTMLTests.harmless)\">\(HTMLTests.harmless)</td>"))
-        #expect(table.markup.contains("<td class=\"k\" data-label=\"b\"><i>b</i></td>"))
-        #expect(table.markup.contains("<td data-label=\"\(HTMLTests.harmless)\">–</td>"))
-        let empty = HTML.table(caption: "c", headers: [], rows: [], empty: HTMLTests.hostile)
-        #expect(empty.markup == "<h2>c</h2>\n<p class=\"empty\">\(HTMLTests.harmless)</p>")
+        #expect(table.markup.contains("<td data-label=\"\(Self.harmless)\">\(Self.harmless)</td>"))
+        #expect(table.markup.contains(#"<td class="k" data-label="b"><i>b</i></td>"#))
+        #expect(table.markup.contains("<td data-label=\"\(Self.harmless)\">–</td>"))
+        let empty = HTML.table(caption: "c", headers: [], rows: [], empty: Self.hostile)
+        #expect(empty.markup == "<h2>c</h2>\n<p class=\"empty\">\(Self.harmless)</p>")
     }
 
     @Test func pagesEscapeTheirTitle() {
-        let page = HTML.page(title: HTMLTests.hostile, body: "<p>b</p>")
-        #expect(page.markup.contains("<title>\(HTMLTests.harmless)</title>"))
+        let page = HTML.page(title: Self.hostile, body: "<p>b</p>")
+        #expect(page.markup.contains("<title>\(Self.harmless)</title>"))
         #expect(page.markup.contains("<body>\n<p>b</p>\n</body>"))
     }
 }

@@ -14,8 +14,7 @@ struct CronTimesTests {
         #expect(try CronTimes(text).leastMinutes == minutes)
     }
 
-    @Test("A schedule that comes more often than is allowed is refused with what to do")
-    func tooOften() throws {
+    @Test("A schedule that comes more often than is allowed is refused with what to do") func tooOften() throws {
         #expect(throws: Never.self) { try NewSchedule.check("7 * * * *", zone: "UTC", leastMinutes: 60, nowMs: 0) }
         #expect(throws: Never.self) { try NewSchedule.check("*/20 * * * *", zone: "UTC", leastMinutes: 20, nowMs: 0) }
         let fault = #expect(throws: NewSchedule.Fault.self) {

@@ -24,9 +24,8 @@ import Testing
     }
 
     @Test func aHoleStaysAHole() throws {
-        let svg = try #require(
-            Self.chart([(0, 1, 1), (1_000, 2, 2), (5_000, 3, 3), (6_000, 1, 4), (9_000, 2, 2)]).svg
-        ).markup
+        let svg = try #require(Self.chart([(0, 1, 1), (1_000, 2, 2), (5_000, 3, 3), (6_000, 1, 4), (9_000, 2, 2)]).svg)
+            .markup
         let path = try #require(svg.firstMatch(of: /d="([^"]*)"/)).1
         #expect(path.count { $0 == "M" } == 3)
         // The last one stands alone; the piece with a least and a greatest has both.
@@ -43,14 +42,10 @@ import Testing
         #expect(!svg.contains("at 0 <") && svg.contains("at 0 &lt;"), "what is shown is escaped")
     }
 
-    @Test func nothingIsDrawnOfNothing() {
-        #expect(Self.chart([]).svg == nil)
-    }
+    @Test func nothingIsDrawnOfNothing() { #expect(Self.chart([]).svg == nil) }
 }
 
-extension String {
-    fileprivate func components(of part: String) -> Int { ranges(of: part).count }
-}
+extension String { fileprivate func components(of part: String) -> Int { ranges(of: part).count } }
 
 @Suite struct ShownValueTests {
     @Test(arguments: [

@@ -13,20 +13,17 @@ struct ReadyQueryTests {
         SELECT $1, $2, $3, $4
         """
 
-    @Test("The head says what it asks for")
-    func head() throws {
-        let query = try ReadyQuery(name: "a/b", text: ReadyQueryTests.text)
+    @Test("The head says what it asks for") func head() throws {
+        let query = try ReadyQuery(name: "a/b", text: Self.text)
         #expect(query.question == "How many?" && query.plan == "sighting_by_species")
         #expect(query.parameters.map(\.name) == ["species", "year", "site", "from"])
         #expect(query.parameters.map(\.standard) == [nil, "2020", "", "2020-01-01"])
         #expect(query.parameters[1].meaning == "of the calendar")
-        #expect(
-            try query.explained().sql.hasSuffix("EXPLAIN (ANALYZE, BUFFERS, SUMMARY)\nSELECT $1, $2, $3, $4"))
+        #expect(try query.explained().sql.hasSuffix("EXPLAIN (ANALYZE, BUFFERS, SUMMARY)\nSELECT $1, $2, $3, $4"))
     }
 
-    @Test("Values come in their order; all that is wrong is said at once")
-    func values() throws {
-        let query = try ReadyQuery(name: "a/b", text: ReadyQueryTests.text)
+    @Test("Values come in their order; all that is wrong is said at once") func values() throws {
+        let query = try ReadyQuery(name: "a/b", text: Self.text)
         #expect(
             try query.values(["species": "x'; --", "site": "s"])
                 == ["x'; --", "2020", "s", "2020-01-01"].map { .text($0) })

@@ -14,8 +14,7 @@ struct TripExportTests {
             vehicle: "car-1",
             readings: [
                 reading(0, 485_000_000, speed: 36_000), reading(1, nil, speed: 37_000),
-                reading(2, 485_000_900, speed: nil),
-                reading(60, 485_100_000, speed: 0),
+                reading(2, 485_000_900, speed: nil), reading(60, 485_100_000, speed: 0),
             ], gapMs: 10_000)
     }
 

@@ -35,12 +35,9 @@ struct CampusDayTests {
         mutating func event(_ number: Int) -> DispatchEvent {
             let rides = simulation.campus.rides
             let vehicles = simulation.campus.vehicles
-            func some<T>(_ all: [T], _ chance: inout SeededChance) -> T? {
-                all.isEmpty ? nil : all[Int(chance.below(Int64(all.count)))]
-            }
+            func some<T>(_ all: [T], _ chance: inout SeededChance) -> T? { all.isEmpty ? nil : chance.pick(all) }
             switch chance.below(23) {
-            case 0:
-                return .entered(vehicle: "v\(chance.below(12))", capacity: Int(chance.below(5)) + 2, place: place())
+            case 0: return .entered(vehicle: "v\(chance.below(12))", capacity: Int(chance.below(5)) + 2, place: place())
             case 1: return .cancelled(request: some(rides, &chance)?.request.id ?? "none")
             case 2: return .overridden(request: some(rides, &chance)?.request.id ?? "none")
             case 3: return .left(vehicle: some(vehicles, &chance)?.id ?? "none")
@@ -69,21 +66,17 @@ struct CampusDayTests {
     }
 
     @Test func days() throws {
-        for seed in 0..<UInt64(World.count(6, long: 10_000)) {
+        for seed in 0..<UInt64(Length.count(6, long: 10_000)) {
             try day(seed)
         }
     }
 
     private func day(_ seed: UInt64) throws {
         var day = Day(seed: seed)
-        for v in 0..<4 {
-            check(&day, .entered(vehicle: "v\(v)", capacity: 5, place: day.place()), seed)
-        }
+        for v in 0..<4 { check(&day, .entered(vehicle: "v\(v)", capacity: 5, place: day.place()), seed) }
         for number in 0..<40 {
             let untilS = day.simulation.nowS + Double(day.chance.below(60))
-            while let reached = day.simulation.next(untilS: untilS) {
-                check(&day, reached, seed)
-            }
+            while let reached = day.simulation.next(untilS: untilS) { check(&day, reached, seed) }
             check(&day, day.event(number), seed)
         }
         // Everybody is brought home or given up in the end.

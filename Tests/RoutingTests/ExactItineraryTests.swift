@@ -8,8 +8,8 @@ struct ExactItineraryTests {
     @Test("No order beats the exact one", arguments: World.Limits.allCases, [false, true])
     func againstEveryOrder(limits: World.Limits, isMeasured: Bool) throws {
         var infeasible = 0
-        for seed in 0..<UInt64(World.count(3, long: 60)) {
-            for (onBoard, waiting) in ExactItineraryTests.shapes {
+        for seed in 0..<UInt64(Length.count(3, long: 60)) {
+            for (onBoard, waiting) in Self.shapes {
                 let world = World(
                     seed: seed &* 31 &+ UInt64(onBoard * 10 + waiting), onBoard: onBoard, waiting: waiting,
                     limits: limits, isMeasured: isMeasured)

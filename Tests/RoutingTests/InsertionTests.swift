@@ -26,7 +26,7 @@ struct InsertionTests {
     @Test("The predicted cost is the recomputed one, and no other place is cheaper", arguments: World.Limits.allCases)
     func prediction(limits: World.Limits) throws {
         var tried = 0
-        for seed in 0..<UInt64(World.count(60, long: 5_000)) {
+        for seed in 0..<UInt64(Length.count(60, long: 5_000)) {
             let world = World(
                 seed: seed, onBoard: Int(seed % 3), waiting: 2 + Int(seed % 4), limits: limits,
                 isMeasured: seed % 2 == 0)
@@ -64,7 +64,7 @@ struct InsertionTests {
 
     @Test func leavingPlacesOutByTheBoundLosesNothing() throws {
         var tried = 0
-        for seed in 0..<UInt64(World.count(300, long: 20_000)) {
+        for seed in 0..<UInt64(Length.count(300, long: 20_000)) {
             var world = World(seed: seed, onBoard: Int(seed % 3), waiting: 5, isMeasured: false)
             (world.rules.weights.cancel, world.rules.weights.override) = (0, 0)
             guard let (search, new) = search(world), search.mayTake(new, 0), search.cost[0].isFinite,
@@ -81,7 +81,7 @@ struct InsertionTests {
     @Test("The vehicle whose best itinerary grows least has the request", arguments: [false, true])
     func leastChange(isMeasured: Bool) throws {
         var boundedOut = 0
-        for seed in 0..<UInt64(World.count(60, long: 2_000)) {
+        for seed in 0..<UInt64(Length.count(60, long: 2_000)) {
             let world = World(seed: seed, vehicles: 4, onBoard: 1, waiting: 2, isMeasured: isMeasured)
             guard let (search, new) = search(world) else { continue }
             for v in 0..<4 { search.optimise(v) }

@@ -19,8 +19,7 @@ struct LikelihoodsTests {
         var atMs: Int64 = 1_790_000_000_000 + chance.below(1_000_000_000)
         return (0..<count).map { _ in
             atMs += chance.once(in: 4) ? 0 : chance.below(5 * 86_400_000)
-            let place = CampusPoint(
-                xM: Double(chance.below(2_400)) - 1_200, yM: Double(chance.below(1_600)) - 800)
+            let place = CampusPoint(xM: Double(chance.below(2_400)) - 1_200, yM: Double(chance.below(1_600)) - 800)
             return Trial(place: place, isWait: chance.once(in: 2), isWrong: chance.once(in: 5), atMs: atMs)
         }
     }
@@ -57,16 +56,15 @@ struct LikelihoodsTests {
         return (nearWrong + 10 * allWrong / (all + 20)) / (near + 10)
     }
 
-    @Test(arguments: 0..<UInt64(20))
-    func areWhatASumOverAllTrialsSays(_ seed: UInt64) {
-        let trials = LikelihoodsTests.day(seed, 300)
-        let likelihoods = LikelihoodsTests.learned(trials)
+    @Test(arguments: 0..<UInt64(20)) func areWhatASumOverAllTrialsSays(_ seed: UInt64) {
+        let trials = Self.day(seed, 300)
+        let likelihoods = Self.learned(trials)
         var chance = SeededChance(seed: seed &+ 1_000)
         let nowMs = trials.last!.atMs + chance.below(90 * 86_400_000)
         for _ in 0..<20 {
             let place = CampusPoint(xM: Double(chance.below(3_000)) - 1_500, yM: Double(chance.below(2_000)) - 1_000)
-            let cancel = LikelihoodsTests.brute(trials, at: place, isWait: true, nowMs: nowMs)
-            let override = LikelihoodsTests.brute(trials, at: place, isWait: false, nowMs: nowMs)
+            let cancel = Self.brute(trials, at: place, isWait: true, nowMs: nowMs)
+            let override = Self.brute(trials, at: place, isWait: false, nowMs: nowMs)
             #expect((likelihoods.cancel(at: place, nowMs: nowMs) - cancel).magnitude < 1e-9, "seed \(seed)")
             #expect((likelihoods.override(at: place, nowMs: nowMs) - override).magnitude < 1e-9, "seed \(seed)")
         }
@@ -77,20 +75,19 @@ struct LikelihoodsTests {
 
     @Test("The order of trials of one time, and snapshots between, change no bit", arguments: 0..<UInt64(20))
     func orderAndSplitting(_ seed: UInt64) throws {
-        let trials = LikelihoodsTests.day(seed, 200)
+        let trials = Self.day(seed, 200)
         var chance = SeededChance(seed: seed)
         // Stable by time: those of one time in any order.
         let mixed = trials.shuffled(using: &chance).sorted { $0.atMs < $1.atMs }
-        var split = Likelihoods(halfLifeMs: LikelihoodsTests.halfLifeMs)
+        var split = Likelihoods(halfLifeMs: Self.halfLifeMs)
         for trial in mixed {
-            LikelihoodsTests.add(trial, &split)
+            Self.add(trial, &split)
             if chance.once(in: 5) { split = try Likelihoods(packed: split.packed()) }
         }
-        #expect(split == LikelihoodsTests.learned(trials), "seed \(seed)")
+        #expect(split == Self.learned(trials), "seed \(seed)")
     }
 
-    @Test("After years the landmark has moved, and nothing is lost by it")
-    func yearsLater() {
+    @Test("After years the landmark has moved, and nothing is lost by it") func yearsLater() {
         let place = CampusPoint(xM: 10, yM: 10)
         var likelihoods = Likelihoods(halfLifeMs: 86_400_000)
         let first: Int64 = 1_790_000_000_000
@@ -103,8 +100,7 @@ struct LikelihoodsTests {
         #expect(likelihoods.total(later + 86_400_000) == .init(waits: 3.5, cancelled: 1, offers: 0, refused: 0))
     }
 
-    @Test("Another half-life keeps what a trial is worth now")
-    func anotherHalfLife() {
+    @Test("Another half-life keeps what a trial is worth now") func anotherHalfLife() {
         let place = CampusPoint(xM: 10, yM: 10)
         var likelihoods = Likelihoods(halfLifeMs: 1_000)
         likelihoods.waited(at: place, cancelled: true, atMs: 500_000)
@@ -113,9 +109,8 @@ struct LikelihoodsTests {
         #expect((likelihoods.total(506_000).waits - 0.125).magnitude < 1e-12)
     }
 
-    @Test("A campus of any size takes no more memory than a bounded one")
-    func bounded() throws {
-        var likelihoods = Likelihoods(halfLifeMs: LikelihoodsTests.halfLifeMs)
+    @Test("A campus of any size takes no more memory than a bounded one") func bounded() throws {
+        var likelihoods = Likelihoods(halfLifeMs: Self.halfLifeMs)
         for n in 0..<Likelihoods.cellsMax + 500 {
             let place = CampusPoint(xM: Double(n % 100) * 250, yM: Double(n / 100) * 250)
             for _ in 0..<(n < 500 ? 1 : 2) { likelihoods.waited(at: place, cancelled: false, atMs: 1_790_000_000_000) }
@@ -127,9 +122,8 @@ struct LikelihoodsTests {
         #expect(try Likelihoods(packed: likelihoods.packed()) == likelihoods)
     }
 
-    @Test("Nothing learned is no likelihood; one wrong trial in a rare place says little")
-    func little() {
-        var likelihoods = Likelihoods(halfLifeMs: LikelihoodsTests.halfLifeMs)
+    @Test("Nothing learned is no likelihood; one wrong trial in a rare place says little") func little() {
+        var likelihoods = Likelihoods(halfLifeMs: Self.halfLifeMs)
         let (rare, common) = (CampusPoint(xM: 0, yM: 0), CampusPoint(xM: 2_000, yM: 2_000))
         #expect(likelihoods.cancel(at: rare, nowMs: 0) == 0)
         for n in 0..<100 { likelihoods.waited(at: common, cancelled: n < 10, atMs: 0) }
@@ -142,10 +136,10 @@ struct LikelihoodsTests {
         arguments: 0..<UInt64(300))
     func hostile(_ seed: UInt64) {
         var chance = SeededChance(seed: seed)
-        var bytes = LikelihoodsTests.learned(LikelihoodsTests.day(seed, 20)).packed()
+        var bytes = Self.learned(Self.day(seed, 20)).packed()
         if chance.once(in: 2) { bytes.removeLast(Int(1 + chance.below(Int64(bytes.count)))) }
         for _ in 0..<chance.below(4) where !bytes.isEmpty {
-            bytes[Int(chance.below(Int64(bytes.count)))] = UInt8(truncatingIfNeeded: chance.next())
+            bytes[chance.index(bytes.count)] = UInt8(truncatingIfNeeded: chance.next())
         }
         guard let read = try? Likelihoods(packed: bytes) else { return }
         #expect((0...1).contains(read.cancel(at: CampusPoint(xM: 0, yM: 0), nowMs: 1_790_000_000_000)), "seed \(seed)")

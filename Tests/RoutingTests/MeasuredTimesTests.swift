@@ -21,15 +21,14 @@ struct MeasuredTimesTests {
 
     private static let request = RideRequest(id: "r", passengers: 1, pickup: pickup, dropoff: dropoff)
 
-    @Test("Measured ways decide where they are known: a railway lies between")
-    func decides() {
-        var campus = MeasuredTimesTests.campus()
-        let plain = campus.take(.requested(MeasuredTimesTests.request), atMs: 1_000, seed: 0)
+    @Test("Measured ways decide where they are known: a railway lies between") func decides() {
+        var campus = Self.campus()
+        let plain = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
         #expect(plain.outcome == .assigned(vehicle: "a"))
-        campus = MeasuredTimesTests.campus()
-        let said = campus.take(.timesMeasured(MeasuredTimesTests.table([300, 120])), atMs: 900, seed: 0)
+        campus = Self.campus()
+        let said = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
         #expect(said.outcome == .done && said.itineraries.isEmpty && campus.measuredBy == "roads")
-        let decision = campus.take(.requested(MeasuredTimesTests.request), atMs: 1_000, seed: 0)
+        let decision = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
         #expect(decision.outcome == .assigned(vehicle: "b"))
         let best = decision.choices[0].options[0]
         #expect(best.legs.map(\.seconds) == [120, 200] && best.legs.allSatisfy(\.isMeasured))
@@ -40,20 +39,19 @@ struct MeasuredTimesTests {
     @Test("A vehicle that has driven on some metres is still where it was measured; further away distance decides")
     func near() {
         for (metres, isMeasured) in [(99.0, true), (101.0, false)] {
-            var campus = MeasuredTimesTests.campus()
-            _ = campus.take(.timesMeasured(MeasuredTimesTests.table([300, 120])), atMs: 900, seed: 0)
+            var campus = Self.campus()
+            _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
             _ = campus.take(.moved(vehicle: "b", place: CampusPoint(xM: 1_000 + metres, yM: 0)), atMs: 950, seed: 0)
-            let decision = campus.take(.requested(MeasuredTimesTests.request), atMs: 1_000, seed: 0)
+            let decision = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
             let option = decision.choices[0].options.first { $0.vehicle == "b" }
             #expect(option?.legs.map(\.isMeasured) == [isMeasured, true])
         }
     }
 
-    @Test("What nobody needs is forgotten after a while, and what is outstanding is kept")
-    func forgets() {
-        var campus = MeasuredTimesTests.campus()
-        _ = campus.take(.timesMeasured(MeasuredTimesTests.table([300, 120])), atMs: 900, seed: 0)
-        _ = campus.take(.requested(MeasuredTimesTests.request), atMs: 1_000, seed: 0)
+    @Test("What nobody needs is forgotten after a while, and what is outstanding is kept") func forgets() {
+        var campus = Self.campus()
+        _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
+        _ = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
         campus.forgetMeasured(nowMs: 1_000_000)
         #expect(campus.measuredPlaceCount == 4 && campus.fault == nil)
         _ = campus.take(.cancelled(request: "r"), atMs: 1_100, seed: 0)
@@ -65,12 +63,10 @@ struct MeasuredTimesTests {
         #expect(campus.vehicles.map(\.place.site) == [0, 1])
     }
 
-    @Test("Another source replaces what the one before said")
-    func anotherSource() {
-        var campus = MeasuredTimesTests.campus()
-        _ = campus.take(.timesMeasured(MeasuredTimesTests.table([300, 120])), atMs: 900, seed: 0)
-        let other = MeasuredTable(
-            by: "other", from: [MeasuredTimesTests.a], to: [MeasuredTimesTests.pickup], seconds: [77])!
+    @Test("Another source replaces what the one before said") func anotherSource() {
+        var campus = Self.campus()
+        _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
+        let other = MeasuredTable(by: "other", from: [Self.a], to: [Self.pickup], seconds: [77])!
         _ = campus.take(.timesMeasured(other), atMs: 950, seed: 0)
         #expect(campus.measuredPlaceCount == 2 && campus.measuredBy == "other")
         #expect(campus.travel.measuredS.filter { !$0.isNaN } == [77])
@@ -84,7 +80,7 @@ struct MeasuredTimesTests {
         ] as [(String, Int, Int, [Double])])
     func bad(_ by: String, _ rows: Int, _ columns: Int, _ seconds: [Double]) {
         let (from, to) = (
-            Array(repeating: MeasuredTimesTests.a, count: rows), Array(repeating: MeasuredTimesTests.b, count: columns)
+            Array(repeating: Self.a, count: rows), Array(repeating: Self.b, count: columns)
         )
         #expect(MeasuredTable(by: by, from: from, to: to, seconds: seconds) == nil)
     }
@@ -94,7 +90,7 @@ struct MeasuredTimesTests {
         arguments: 0..<UInt64(5))
     func anything(_ seed: UInt64) throws {
         var chance = SeededChance(seed: seed)
-        var campus = MeasuredTimesTests.campus()
+        var campus = Self.campus()
         func place() -> CampusPoint {
             CampusPoint(xM: Double(chance.below(30)) * 40, yM: Double(chance.below(30)) * 40)
         }

@@ -12,9 +12,7 @@ struct World {
 
     var chance: SeededChance
 
-    init(
-        seed: UInt64, vehicles count: Int = 1, onBoard: Int, waiting: Int, limits: Limits = .none, isMeasured: Bool
-    ) {
+    init(seed: UInt64, vehicles count: Int = 1, onBoard: Int, waiting: Int, limits: Limits = .none, isMeasured: Bool) {
         chance = SeededChance(seed: seed)
         (rules.iterations, rules.exactLabelsMax) = (0, 200_000)
         weigh()
@@ -138,11 +136,4 @@ struct World {
 
 func isNear(_ a: Double, _ b: Double) -> Bool { (a - b).magnitude <= 1e-9 * (1 + a.magnitude) }
 
-extension World {
-    /// How much longer than usual the long form runs.
-    static func count(_ short: Int, long: Int) -> Int { isLong ? long : short }
-}
-
-extension CostTerms {
-    var total: Double { travel + order + cancel + override + wait + ride }
-}
+extension CostTerms { var total: Double { travel + order + cancel + override + wait + ride } }

@@ -12,8 +12,7 @@ import Testing
     @Test func ofAnInstallation() throws {
         let ports = try Self.ports([
             "kafka.brokers": "one:19092, two:29092,three", "web.port": "443", "apps.port": "8443",
-            "metrics.port": "9501",
-            "postgres.url": "host='db one' port='6432' dbname=drover",
+            "metrics.port": "9501", "postgres.url": "host='db one' port='6432' dbname=drover",
             "postgres.reader_url": "postgresql://web:secret@replica:7432,other:7433/drover?sslmode=verify-full",
             "mail.server": "smtps://mail.example.org:465",
         ])

@@ -86,8 +86,7 @@ struct SettingsTests {
 
     @Test(arguments: [
         ("gateway.back_off_s_max", "whole number, 1 to 86400 s"), ("iso.interval_min", "whole number, 1 to 1440 min"),
-        ("trips.sharp_speed_kmh_min", "whole number, 0 to 200 km/h"),
-        ("trips.sharp_mps2", "number, 0.5 to 20 m/s²"),
+        ("trips.sharp_speed_kmh_min", "whole number, 0 to 200 km/h"), ("trips.sharp_mps2", "number, 0.5 to 20 m/s²"),
         ("web.plain_http_outside", "0 or 1"), ("kafka.partitions", "whole number, 1 to 1024"),
         ("gateway.spool_bytes_max", "whole number, 1000000 to 1000000000000 bytes"),
         ("trips.trip_gap_min", "whole number, 1 to 100000 min"),

@@ -19,14 +19,11 @@ public enum LoggedRecord: Sendable {
         return .action(
             Action(
                 id: "mark-\(vehicle.text)-\(cut)", vehicle: vehicle, ts: isStart ? cut : cut - 1, by: "driver",
-                note: nil,
-                kind: isStart ? .tripStart : .tripStop))
+                note: nil, kind: isStart ? .tripStart : .tripStop))
     }
 
     /// Nil: it is no mark.
-    public var cut: (vehicle: VehicleID, ms: Int64)? {
-        if case .action(let action) = self { action.cut } else { nil }
-    }
+    public var cut: (vehicle: VehicleID, ms: Int64)? { if case .action(let action) = self { action.cut } else { nil } }
 
     public var isReading: Bool { if case .reading = self { true } else { false } }
 }
@@ -35,8 +32,7 @@ extension Action {
     /// Where it cuts its vehicle's drive; nil: it is no mark.
     public var cut: (vehicle: VehicleID, ms: Int64)? {
         switch kind {
-        case .tripStart, .tripStop:
-            vehicle.map { ($0, TripCuts.time(isStart: kind == .tripStart, at: ts)) }
+        case .tripStart, .tripStop: vehicle.map { ($0, TripCuts.time(isStart: kind == .tripStart, at: ts)) }
         default: nil
         }
     }

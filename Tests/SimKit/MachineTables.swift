@@ -32,8 +32,7 @@ public struct MachineTables: Equatable, Sendable {
 
     /// What people are told now, ids left out.
     public var episodes: [String: Episode] {
-        Dictionary(
-            uniqueKeysWithValues: alerts.values.filter { !$0.isWithdrawn }.map { ($0.episode.id, $0.episode) })
+        Dictionary(uniqueKeysWithValues: alerts.values.filter { !$0.isWithdrawn }.map { ($0.episode.id, $0.episode) })
     }
 
     /// Precondition, as the store's upsert has it: no key stands twice in a change.
@@ -161,8 +160,7 @@ public struct MachineTables: Equatable, Sendable {
             episodes += fold.overdue(at: clockMs, rules: rules, vehicle: vehicle)
             episodes += fold.served(services, rules: rules)
             for episode in episodes {
-                tables.alerts[episode.id] = ToldAlert(
-                    id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
+                tables.alerts[episode.id] = ToldAlert(id: episode.id, firstOpenedMs: episode.openedMs, episode: episode)
             }
             tables.deadlines[vehicle] = fold.nextDeadlineMs(after: clockMs, rules: rules, vehicle: vehicle)
         }
@@ -225,28 +223,41 @@ public enum SeededMachine {
         var sets = (0..<chance.below(4)).map { _ in ([rules] + others)[Int(chance.below(4))] }
         if !chance.once(in: 8) { sets.append(rules) }
         for set in sets {
-            let entry = RuleTimeline.Entry(
-                inForceMs: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), rules: set)
+            let entry = RuleTimeline.Entry(inForceMs: chance.once(in: 3) ? chance.pick(times) : time(), rules: set)
             for _ in 0...chance.below(2) {
-                let at = chance.once(in: 3) ? 0 : Int(chance.below(Int64(facts.count)))
+                let at = chance.once(in: 3) ? 0 : chance.index(facts.count)
                 facts.insert(.rules(entry), at: at)
             }
         }
         let vehicles = Set(arrivals.map(\.vehicle)).sorted()
         for number in 0..<chance.below(8) {
             let action = Action(
-                id: "s-\(number)", vehicle: vehicles[Int(chance.below(Int64(vehicles.count)))],
-                ts: chance.once(in: 3) ? times[Int(chance.below(Int64(times.count)))] : time(), by: "somebody",
-                note: nil,
-                kind: .service(atHours: 1_000_000 + chance.below(80) * 1_000))
-            for _ in 0...chance.below(2) {
-                facts.insert(.action(action), at: Int(chance.below(Int64(facts.count + 1))))
-            }
+                id: "s-\(number)", vehicle: chance.pick(vehicles), ts: chance.once(in: 3) ? chance.pick(times) : time(),
+                by: "somebody", note: nil, kind: .service(atHours: 1_000_000 + chance.below(80) * 1_000))
+            for _ in 0...chance.below(2) { facts.insert(.action(action), at: chance.index(facts.count + 1)) }
         }
         let ticks = (0..<chance.below(30)).map { _ in time() }.sorted()
-        let places = ticks.map { _ in Int(chance.below(Int64(facts.count + 1))) }.sorted()
+        let places = ticks.map { _ in chance.index(facts.count + 1) }.sorted()
         for (tick, place) in zip(ticks, places).reversed() { facts.insert(.tick(tick), at: place) }
-        return facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: firstMs + Int64($0)) }
+        return facts.logged { firstMs + $0 }
+    }
+
+    /// In the order of time, in any order, with a backlog in the middle that comes last, or with some that come again.
+    public static func arrivals(
+        _ all: [MachineReading], seed: UInt64, _ chance: inout SeededChance
+    ) -> [MachineReading] {
+        var arrivals = all.sorted { $0.ts < $1.ts }
+        switch seed % 4 {
+        case 0: break
+        case 1: arrivals.shuffle(using: &chance)
+        case 2:
+            let from = chance.index(arrivals.count)
+            let late = arrivals[from...].prefix(arrivals.count / 3)
+            arrivals.removeSubrange(from..<from + late.count)
+            arrivals += late
+        default: arrivals += all.filter { _ in chance.once(in: 2) }
+        }
+        return arrivals
     }
 
     /// Ticks after a log, at which what is late is judged to its end.
@@ -286,5 +297,12 @@ public enum SeededMachine {
             reading.isReporting = chance.once(in: 2)
             return reading
         }
+    }
+}
+
+extension [MachineEvent.Fact] {
+    /// As they stand on the log from an offset on.
+    public func logged(from first: Int64 = 0, pushedMs: (_ offset: Int64) -> Int64 = { _ in 0 }) -> [MachineEvent] {
+        enumerated().map { MachineEvent($1, offset: first + Int64($0), pushedMs: pushedMs(first + Int64($0))) }
     }
 }

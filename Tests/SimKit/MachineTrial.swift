@@ -34,21 +34,10 @@ public enum MachineTrial {
         let all = vehicles.flatMap {
             SeededMachine.readings(seed: chance.next(), count: Int(3 + chance.below(30)), vehicle: $0)
         }
-        var arrivals = all.sorted { $0.ts < $1.ts }
-        switch seed % 4 {
-        case 0: break
-        case 1: arrivals.shuffle(using: &chance)
-        case 2:
-            let from = Int(chance.below(Int64(arrivals.count)))
-            let late = arrivals[from...].prefix(arrivals.count / 3)
-            arrivals.removeSubrange(from..<from + late.count)
-            arrivals += late
-        default: arrivals += all.filter { _ in chance.once(in: 2) }
-        }
-        var facts = SeededMachine.log(arrivals, &chance).map(\.fact)
+        var facts = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance).map(\.fact)
         let (firstMs, lastMs) = (all.map(\.ts).min()!, all.map(\.ts).max()!)
         func time() -> Int64 { firstMs - 600_000 + chance.below(lastMs - firstMs + 4_000_000) }
-        func place() -> Int { Int(chance.below(Int64(facts.count + 1))) }
+        func place() -> Int { chance.index(facts.count + 1) }
         for _ in 0..<(chance.once(in: 3) ? 1 + chance.below(3) : 0) { facts.insert(.setBack(time()), at: place()) }
         // Ticks at which pieces are noted, and sets that come meanwhile.
         for _ in 0..<chance.below(20) { facts.insert(.tick(time()), at: place()) }
@@ -56,7 +45,7 @@ public enum MachineTrial {
             let rules = ([SeededMachine.rules] + SeededMachine.others)[Int(chance.below(4))]
             facts.insert(.rules(RuleTimeline.Entry(inForceMs: time(), rules: rules)), at: place())
         }
-        let events = facts.enumerated().map { MachineEvent($1, offset: Int64($0), pushedMs: firstMs + Int64($0)) }
+        let events = facts.logged { firstMs + $0 }
         return events + SeededMachine.closing(events, count: 30 + 4 * all.count + 8 * vehicles.count)
     }
 

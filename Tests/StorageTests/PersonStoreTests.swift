@@ -13,8 +13,8 @@ struct PersonStoreTests {
 
     /// A campus for each test.
     init() throws {
-        campus = "north-\(PersonStoreTests.count.add(1, ordering: .relaxed).newValue)"
-        let conninfo = try PersonStoreTests.database.get()
+        campus = "north-\(Self.count.add(1, ordering: .relaxed).newValue)"
+        let conninfo = try Self.database.get()
         (owner, page) = (try Connection(conninfo: conninfo), try Connection(conninfo: conninfo))
         try page.execute("SET ROLE drover_api")
         _ = try take([ada, ben])
@@ -38,8 +38,7 @@ struct PersonStoreTests {
         let mails = try owner.query("SELECT count(*) FROM drover.mail")[0].int(0)!
         return try PersonStore.askCode(
             campus: other ?? campus, person: person, digest: digest(code),
-            mailID: "m-\(self.campus)-\(person)-\(mails)", subject: "Code",
-            sealedBody: [1], on: page)
+            mailID: "m-\(self.campus)-\(person)-\(mails)", subject: "Code", sealedBody: [1], on: page)
     }
 
     private func hand(_ person: String, _ code: UInt8, token: UInt8, campus other: String? = nil) throws

@@ -11,7 +11,7 @@ struct ProgressStoreTests {
 
     @Test("Of two owners one moves it on, also where only what waited for its decisions was decided")
     func comparesBothOffsets() throws {
-        let db = try Connection(conninfo: ProgressStoreTests.database.get())
+        let db = try Connection(conninfo: Self.database.get())
         try db.execute("SET search_path = drover")
         func step(_ from: PartitionProgress, next: Int64, replay: Int64) -> ProgressStep {
             var to = from

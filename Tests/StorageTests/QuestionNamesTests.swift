@@ -4,8 +4,7 @@ import Testing
 /// `analyst.` of a statement becomes `own.`, where it is a name.
 struct QuestionNamesTests {
     @Test(arguments: [
-        ("SELECT * FROM analyst.trip", "SELECT * FROM own.trip"),
-        ("TABLE Analyst . trip", "TABLE own . trip"),
+        ("SELECT * FROM analyst.trip", "SELECT * FROM own.trip"), ("TABLE Analyst . trip", "TABLE own . trip"),
         ("SELECT analyst.vehicle FROM trip AS analyst", "SELECT own.vehicle FROM trip AS analyst"),
         ("SELECT x.analyst, myanalyst.a, analyst1.b", "SELECT x.analyst, myanalyst.a, analyst1.b"),
         ("SELECT 'analyst.trip', 'it''s analyst.trip'", "SELECT 'analyst.trip', 'it''s analyst.trip'"),

@@ -3,15 +3,13 @@ import Surveys
 import Testing
 
 struct ExportTests {
-    @Test("Rows of PostgreSQL's text format are read with their escapes")
-    func copyText() {
+    @Test("Rows of PostgreSQL's text format are read with their escapes") func copyText() {
         let row = Array("a\\tb\t\\N\t\t\\\\N\t\\n\\r\\b\\f\\v\té\n".utf8)
         let fields = CopyText.fields(row).map { $0.map { String(decoding: $0, as: UTF8.self) } }
         #expect(fields == ["a\tb", nil, "", "\\N", "\n\r\u{8}\u{C}\u{B}", "é"])
     }
 
-    @Test("A feature is JSON that another reader reads, with its longitude first")
-    func feature() throws {
+    @Test("A feature is JSON that another reader reads, with its longitude first") func feature() throws {
         let features = SightingFeatures(properties: [
             ("name", .text), ("count", .json), ("others", .json), ("gone", .text),
         ])
@@ -34,8 +32,7 @@ struct ExportTests {
         #expect(read == expected)
     }
 
-    @Test("A line of an archive has as many cells as terms, whatever its texts hold")
-    func line() {
+    @Test("A line of an archive has as many cells as terms, whatever its texts hold") func line() {
         let table = DarwinCore.measurements
         var fields = [[UInt8]?](repeating: nil, count: table.terms.count)
         fields[0] = Array("a\tb\r\nc".utf8)
@@ -43,8 +40,7 @@ struct ExportTests {
         #expect(String(decoding: DarwinCore.line(fields, of: table), as: UTF8.self) == "a b  c\t\t\t\t1.5\t\t\t\n")
     }
 
-    @Test("A row of COPY becomes the same line as its fields, and a way becomes well-known text")
-    func row() {
+    @Test("A row of COPY becomes the same line as its fields, and a way becomes well-known text") func row() {
         func line(_ row: String, of table: DarwinCore.Table) -> String {
             var lines: [UInt8] = []
             DarwinCore.append(Array(row.utf8).span, of: table, to: &lines)
@@ -68,14 +64,13 @@ struct ExportTests {
         }
     }
 
-    @Test("Measurements of a walk and of its sightings, each with its unit, method and time")
-    func measurements() {
+    @Test("Measurements of a walk and of its sightings, each with its unit, method and time") func measurements() {
         var lines: [UInt8] = []
         func bytes(_ fields: [String?]) -> [[UInt8]?] { fields.map { $0.map { Array($0.utf8) } } }
         Measurements.append(
             walk: bytes([
                 "watamu:s-1", "2020-05-01T13:00:00+03:00", "180",
-                "{\"rain\": false, \"sun_pct\": 60, \"gauge\": 3, \"temperature_c\": null}",
+                #"{"rain": false, "sun_pct": 60, "gauge": 3, "temperature_c": null}"#,
                 """
                 [{"ts": 1588327200000, "source": "open-meteo", "model": "archive", "temperature_c": 25.5, "x": 1},
                  {"temperature_c": 1}, {"ts": 1588330800000, "humidity_pct": 70}]
@@ -94,13 +89,12 @@ struct ExportTests {
         #expect(String(decoding: lines, as: UTF8.self) == expected.joined())
     }
 
-    @Test("A walk's feature is its line, else its place, else none")
-    func walk() {
+    @Test("A walk's feature is its line, else its place, else none") func walk() {
         let features = SightingFeatures(properties: [("survey", .text)], hasLine: true)
         for (fields, geometry) in [
-            (["1", "2", "??_ibE?"], "{\"type\":\"LineString\",\"coordinates\":[[0,0],[0,1]]}"),
-            (["1", "2", "_"], "{\"type\":\"Point\",\"coordinates\":[2,1]}"),
-            (["1", "2", nil], "{\"type\":\"Point\",\"coordinates\":[2,1]}"), ([nil, nil, nil], "null"),
+            (["1", "2", "??_ibE?"], #"{"type":"LineString","coordinates":[[0,0],[0,1]]}"#),
+            (["1", "2", "_"], #"{"type":"Point","coordinates":[2,1]}"#),
+            (["1", "2", nil], #"{"type":"Point","coordinates":[2,1]}"#), ([nil, nil, nil], "null"),
         ] as [([String?], String)] {
             let feature = features.feature((fields + ["s"]).map { $0.map { Array($0.utf8) } })
             #expect(
@@ -109,8 +103,7 @@ struct ExportTests {
         }
     }
 
-    @Test("Every term of a table is named once, and the event's id comes first")
-    func terms() {
+    @Test("Every term of a table is named once, and the event's id comes first") func terms() {
         for table in DarwinCore.tables {
             #expect(Set(table.terms).count == table.terms.count && table.terms[0] == "eventID")
         }

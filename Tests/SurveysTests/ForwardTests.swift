@@ -30,7 +30,7 @@ struct ForwardTests {
         arguments: [
             ("", ""), ("Danaus", "Danaus"), ("=1+1", "'=1+1"), ("+1", "'+1"), ("-1", "'-1"), ("@x", "'@x"),
             ("\tx", "'\tx"),
-            ("\rx", "\"'\rx\""), ("a,b", "\"a,b\""), ("a\"b", "\"a\"\"b\""), ("a\nb", "\"a\nb\""), (" =1", " =1"),
+            ("\rx", "\"'\rx\""), ("a,b", "\"a,b\""), ("a\"b", #""a""b""#), ("a\nb", "\"a\nb\""), (" =1", " =1"),
         ])
     func cells(_ text: String, _ cell: String) { #expect(ForwardRow.cell(text) == cell) }
 
@@ -65,7 +65,7 @@ struct ForwardTests {
     }
 
     @Test("Every field has its value, and none of a person or of what is not known") func whole() throws {
-        let row = try ForwardTests.row(isSiteSensitive: false)
+        let row = try Self.row(isSiteSensitive: false)
         let expected: [ForwardField: String] = [
             .id: "watamu:s-1:2", .event: "watamu:s-1", .occurrence: "watamu:s-1:0", .site: "watamu", .survey: "s-1",
             .version: "2", .siteName: "the well", .route: "north", .surveyProtocol: "pollard-walk", .observers: "2",
@@ -82,7 +82,7 @@ struct ForwardTests {
 
     @Test("Where a sensitive species lives nothing tells", arguments: [(true, false), (false, true)])
     func blurred(_ isSiteSensitive: Bool, _ isSpeciesSensitive: Bool) throws {
-        let row = try ForwardTests.row(isSiteSensitive: isSiteSensitive, isSpeciesSensitive: isSpeciesSensitive)
+        let row = try Self.row(isSiteSensitive: isSiteSensitive, isSpeciesSensitive: isSpeciesSensitive)
         // By hand: the cell of 0.1° from 3.4° S, 39.9° E; its corner nearer to the equator is 7 853 m away.
         #expect((row[.latitude], row[.longitude]) == ("-3.35", "39.95"))
         #expect(row[.uncertainty].flatMap { Int($0) }.map { (7_840...7_860).contains($0) } == true)

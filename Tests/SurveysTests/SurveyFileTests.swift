@@ -12,20 +12,19 @@ struct SurveyFileTests {
         try SurveyFiles.darwinCore(
             events: rows("eventID,eventDate,eventTime,decimalLatitude,decimalLongitude,locality,license\n" + events),
             occurrences: rows("eventID,individualCount,scientificName,occurrenceID\n" + occurrences), way: [],
-            SurveyFileTests.choices)
+            Self.choices)
     }
 
     @Test func eventsAndOccurrencesMakeSurveys() throws {
         let surveys = try darwinCore(
             "e1,2020-05-01,10:00/10:30,-3.378178,39.988888,Watamu,CC0\ne2,2020-05-01,13:00/13:30,,,,\n",
             "e1,2,\"Colotis, ione\",o1\ne1,0,B,\n")
-        var first =
-            Survey(
-                survey: "e1", site: "s", startMs: UTC.parse("2020-05-01T07:00:00Z")!,
-                stopMs: UTC.parse("2020-05-01T07:30:00Z")!, offsetMin: 180)
-        let second = Survey(
-            survey: "e2", site: "s", startMs: UTC.parse("2020-05-01T10:00:00Z")!,
-            stopMs: UTC.parse("2020-05-01T10:30:00Z")!, offsetMin: 180)
+        func survey(_ id: String, _ start: String) -> Survey {
+            let startMs = UTC.parse(start)!
+            return Survey(survey: id, site: "s", startMs: startMs, stopMs: startMs + 1_800_000, offsetMin: 180)
+        }
+        var first = survey("e1", "2020-05-01T07:00:00Z")
+        let second = survey("e2", "2020-05-01T10:00:00Z")
         first.siteName = "Watamu"
         first.place = Position(latitude: -33_781_780, longitude: 399_888_880)
         first.others = [Survey.OtherField(key: "license", json: "\"CC0\"")]
@@ -35,63 +34,43 @@ struct SurveyFileTests {
         #expect(surveys == [first, second])
     }
 
-    struct Bad: Sendable, CustomTestStringConvertible {
-        let name, events, occurrences, fault: String
-        init(_ name: String, _ events: String, _ occurrences: String, _ fault: String) {
-            (self.name, self.events, self.occurrences, self.fault) = (name, events, occurrences, fault)
-        }
-        var testDescription: String { name }
-    }
+    private static let event = "e,2020-02-01,10:00/11:00,,,,"
+    private static let timeFault = "events, line 2: eventDate and eventTime must be like 2020-05-01 and 10:00/10:30"
 
     @Test(arguments: [
-        Bad(
-            "no id", ",2020-05-01,10:00/10:30,,,,", "",
-            "events, line 2: eventID must be 1 to 64 letters, digits, -, _ or ."),
-        Bad(
-            "no such day", "e,2020-02-30,10:00/10:30,,,,", "",
-            "events, line 2: eventDate and eventTime must be like 2020-05-01 and 10:00/10:30"),
-        Bad(
-            "no stop", "e,2020-02-01,10:00,,,,", "",
-            "events, line 2: eventDate and eventTime must be like 2020-05-01 and 10:00/10:30"),
-        Bad(
-            "half a place", "e,2020-02-01,10:00/11:00,5,,,", "",
-            "events, line 2: decimalLatitude and decimalLongitude must be on the globe"),
-        Bad(
-            "twice", "e,2020-02-01,10:00/11:00,,,,\ne,2020-02-01,10:00/11:00,,,,", "",
-            "events, line 3: its eventID stands there before"),
-        Bad(
-            "no event", "e,2020-02-01,10:00/11:00,,,,", "f,1,x,",
-            "occurrences, line 2: its eventID is not among the events"),
-        Bad(
-            "no count", "e,2020-02-01,10:00/11:00,,,,", "e,many,x,",
-            "occurrences, line 2: individualCount must be 0 to 1000000"),
-        Bad("no name", "e,2020-02-01,10:00/11:00,,,,", "e,1,,", "occurrences, line 2: has no scientificName"),
-        Bad("too few fields", "e,2020-02-01", "", "line 2: 2 fields, the first line has 7"),
-        Bad("open quote", "\"e,2020-02-01,10:00/11:00,,,,\n", "", "line 2: a quotation mark is not closed"),
+        (",2020-05-01,10:00/10:30,,,,", "", "events, line 2: eventID must be 1 to 64 letters, digits, -, _ or ."),
+        ("e,2020-02-30,10:00/10:30,,,,", "", timeFault), ("e,2020-02-01,10:00,,,,", "", timeFault),
+        (
+            "e,2020-02-01,10:00/11:00,5,,,", "",
+            "events, line 2: decimalLatitude and decimalLongitude must be on the globe"
+        ), (event + "\n" + event, "", "events, line 3: its eventID stands there before"),
+        (event, "f,1,x,", "occurrences, line 2: its eventID is not among the events"),
+        (event, "e,many,x,", "occurrences, line 2: individualCount must be 0 to 1000000"),
+        (event, "e,1,,", "occurrences, line 2: has no scientificName"),
+        ("e,2020-02-01", "", "line 2: 2 fields, the first line has 7"),
+        ("\"e,2020-02-01,10:00/11:00,,,,\n", "", "line 2: a quotation mark is not closed"),
     ])
-    func badTablesAreRefused(_ bad: Bad) {
-        #expect(throws: NamedRows.Fault(bad.fault)) { try darwinCore(bad.events, bad.occurrences) }
+    func badTablesAreRefused(_ events: String, _ occurrences: String, _ fault: String) {
+        #expect(throws: NamedRows.Fault(fault)) { try darwinCore(events, occurrences) }
     }
 
     @Test func visitsAndCountsMakeSurveys() throws {
         let surveys = try SurveyFiles.visits(
             rows("SITE_ID,DATE\n1,2000-04-07\n2,2000-04-07\n"),
-            counts: rows("SITE_ID,DATE,SPECIES,DAY,MONTH,YEAR,COUNT\n2,2000-04-07,4,7,4,2000,3\n"),
-            SurveyFileTests.choices)
+            counts: rows("SITE_ID,DATE,SPECIES,DAY,MONTH,YEAR,COUNT\n2,2000-04-07,4,7,4,2000,3\n"), Self.choices)
         #expect(surveys.map(\.site) == ["s-1", "s-2"])
         #expect(surveys.map(\.startMs) == [955_054_800_000, 955_054_800_000])
         #expect(surveys.map(\.sightings) == [[], [Sighting(species: "4", count: 3)]])
         #expect(throws: NamedRows.Fault("counts, line 2: there is no such visit")) {
             try SurveyFiles.visits(
                 rows("SITE_ID,DATE\n1,2000-04-07\n"), counts: rows("SITE_ID,DATE,SPECIES,COUNT\n2,2000-04-07,4,3\n"),
-                SurveyFileTests.choices)
+                Self.choices)
         }
     }
 
     @Test func aWayIsTheFirstLine() throws {
         let way = try SurveyFiles.way(
-            Array(
-                #"{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,2]}},"#.utf8)
+            Array(#"{"type":"FeatureCollection","features":[{"geometry":{"type":"Point","coordinates":[1,2]}},"#.utf8)
                 + Array(#"{"geometry":{"type":"LineString","coordinates":[[39.5,-3.25,7],[40,-3]]}}]}"#.utf8))
         #expect(
             way == [
@@ -106,8 +85,7 @@ struct SurveyFileTests {
 
     @Test func aTaxonomyHasItsNames() throws {
         let file = try TaxonomyFile(
-            Array(
-                "taxon,name,rank,parent,sensitive,synonyms,common_names\n".utf8)
+            Array("taxon,name,rank,parent,sensitive,synonyms,common_names\n".utf8)
                 + Array(
                     "g,Colotis,genus,,no,,\n1,Colotis  ione,species,g,yes,Teracolus ione|colotis IONE,Bushveld purple tip\n"
                         .utf8))

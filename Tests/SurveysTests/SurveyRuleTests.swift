@@ -20,9 +20,7 @@ private func survey(_ change: (inout Survey) -> Void = { _ in }) -> Survey {
 
 private let england = Position(latitude: 520_000_000, longitude: -10_000_000)
 
-private func answer(
-    _ hour: Int64, fetched: Int64 = 1, _ values: [WeatherQuantity: Int64] = [:]
-) -> WeatherAnswer {
+private func answer(_ hour: Int64, fetched: Int64 = 1, _ values: [WeatherQuantity: Int64] = [:]) -> WeatherAnswer {
     var told = WeatherHour(ts: hour)
     told.thousandths = values
     return WeatherAnswer(
@@ -49,17 +47,12 @@ struct ProtocolGateTests {
         Case("upland", .unknown, "the sunshine is not known, and it was not above 17 °C") {
             ($0.weather.temperatureC, $0.isUpland) = (12_900, true)
         },
-        Case("sunny", .within) { ($0.weather.temperatureC, $0.weather.sunPct) = (13_000, 60_000) },
         Case("dull", .outside, "59.9 % sunshine (surveyors), at least 60 is wanted up to 17 °C") {
             ($0.weather.temperatureC, $0.weather.sunPct) = (17_000, 59_900)
         },
         Case("clouds stand in", .within, "sunshine is derived from the clouds (surveyors)") {
             ($0.weather.temperatureC, $0.weather.cloudCoverPct) = (15_000, 40_000)
         },
-        Case("clouds never stand in for sunshine that is known", .outside) {
-            ($0.weather.temperatureC, $0.weather.cloudCoverPct, $0.weather.sunPct) = (15_000, 0, 20_000)
-        },
-        Case("any sky", .within) { ($0.weather.temperatureC, $0.weather.sunPct) = (17_001, 0) },
         Case("rain", .outside, "it rained (surveyors)") { $0.weather.isRaining = true },
         Case("storm", .outside, "Beaufort 6 (surveyors), at most 5 is wanted") { $0.weather.windBeaufort = 6 },
         Case("measured wind goes before the scale", .within) {
@@ -180,10 +173,6 @@ struct ISOWeekTests {
 }
 
 struct FlightCurveTests {
-    private static let data = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../../shared/data/pollard-walk-rbms").standardizedFileURL
-    static var hasData: Bool { FileManager.default.fileExists(atPath: data.path) }
-
     /// The area below the line through the weekly means, summed up in small steps.
     private func area(_ visits: [FlightCurve.Visit]) -> Double {
         var sums: [Int: (Double, Double)] = [:]
@@ -225,10 +214,10 @@ struct FlightCurveTests {
         }
     }
 
-    @Test(.enabled(if: hasData, "../shared/data is not there"))
+    @Test(.enabled(if: Repository.hasShared("pollard-walk-rbms"), "../shared/data is not there"))
     func agreesOnRealVisits() throws {
         func rows(_ name: String) throws -> [[Substring]] {
-            try String(contentsOf: FlightCurveTests.data.appending(path: name), encoding: .utf8)
+            try String(contentsOf: Repository.shared.appending(path: "pollard-walk-rbms/\(name)"), encoding: .utf8)
                 .split(whereSeparator: \.isNewline).dropFirst().map { $0.split(separator: ",") }
         }
         var counts: [String: Int] = [:]
@@ -294,12 +283,7 @@ struct PlaceTests {
         #expect(Walk(survey { $0.sections = sections }).distanceM == 3.5)
         let open = sections + [Survey.Section(section: "y", distanceMm: nil, habitat: nil)]
         #expect(Walk(survey { $0.sections = open }) == Walk(survey()))
-        #expect(
-            Walk(
-                survey {
-                    $0.sections = sections; $0.stopMs = $0.startMs
-                }
-            ).paceMps == nil)
+        #expect(Walk(survey { ($0.sections, $0.stopMs) = (sections, $0.startMs) }).paceMps == nil)
     }
 }
 

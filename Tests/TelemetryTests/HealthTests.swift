@@ -30,11 +30,10 @@ import Testing
         let loop = health.loop("lane-0")
         hand.go(60_000)
         #expect(
-            health.live().json
-                == "{\"status\":\"live\",\"checks\":{\"lane-0\":{\"ok\":true,\"why\":\"turned 60000 ms ago\"}}}\n")
+            health.live().json == #"{"status":"live","checks":{"lane-0":{"ok":true,"why":"turned 60000 ms ago"}}}\#n"#)
         hand.go(1)
         #expect(!health.live().isWell)
-        #expect(health.live().json.contains("\"why\":\"turned 60001 ms ago; 60 s are allowed\""))
+        #expect(health.live().json.contains(#""why":"turned 60001 ms ago; 60 s are allowed""#))
         loop.turned()
         #expect(health.live().isWell)
     }
@@ -48,7 +47,7 @@ import Testing
             #expect(health.live().isWell)
             #expect(
                 health.ready().json
-                    == "{\"status\":\"not ready\",\"checks\":{\"commit-0\":{\"ok\":false,\"why\":\"waits for a server for 60 s\"}}}\n"
+                    == #"{"status":"not ready","checks":{"commit-0":{"ok":false,"why":"waits for a server for 60 s"}}}\#n"#
             )
             hand.go(540_000)
             #expect(!health.live().isWell)
@@ -63,7 +62,7 @@ import Testing
         let loop = health.loop("lane-0")
         loop.ended()
         hand.go(1_000_000)
-        #expect(health.live().json == "{\"status\":\"live\",\"checks\":{}}\n")
+        #expect(health.live().json == #"{"status":"live","checks":{}}\#n"#)
         // One of the same name takes its place.
         let next = health.loop("lane-0")
         loop.turned()
@@ -91,8 +90,7 @@ import Testing
         stopping.set()
         #expect(!health.ready().isWell)
         #expect(
-            health.ready().json
-                == "{\"status\":\"not ready\",\"checks\":{\"process\":{\"ok\":false,\"why\":\"is stopping\"}}}\n")
+            health.ready().json == #"{"status":"not ready","checks":{"process":{"ok":false,"why":"is stopping"}}}\#n"#)
         #expect(health.live().isWell)
     }
 
@@ -102,7 +100,7 @@ import Testing
         health.check("broker") { Health.Finding.ill("away").bearable }
         #expect(
             health.ready().json
-                == "{\"status\":\"ready\",\"checks\":{\"broker\":{\"ok\":false,\"needed\":false,\"why\":\"away\"}}}\n")
+                == #"{"status":"ready","checks":{"broker":{"ok":false,"needed":false,"why":"away"}}}\#n"#)
         health.check("database") { .ill("say \"no\"\n") }
         #expect(!health.ready().isWell)
         #expect(health.ready().json.contains("\"why\":\"say \\\"no\\\"\\n\""))
@@ -114,7 +112,7 @@ import Testing
         hand.go(60_001)
         for (number, loop) in loops.enumerated() where number != 277 { loop.turned() }
         let answer = health.live()
-        #expect(!answer.isWell && answer.json.contains("{\"lane-277\":{\"ok\":false"))
+        #expect(!answer.isWell && answer.json.contains(#"{"lane-277":{"ok":false"#))
         #expect(answer.json.utf8.count < 8_000 && answer.json.contains("\"others_well\":236"))
     }
 }

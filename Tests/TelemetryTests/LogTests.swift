@@ -27,14 +27,10 @@ final class Lines: Sendable {
     }
 
     @Test(arguments: [
-        ("plain", "k=plain"),
-        ("", "k=\"\""),
-        ("two words", "k=\"two words\""),
-        ("a=b", "k=\"a=b\""),
+        ("plain", "k=plain"), ("", "k=\"\""), ("two words", "k=\"two words\""), ("a=b", "k=\"a=b\""),
         ("say \"x\" \\", "k=\"say \\\"x\\\" \\\\\""),
         ("one\n2026-01-01T00:00:00Z error \"forged\"", "k=\"one\\n2026-01-01T00:00:00Z error \\\"forged\\\"\""),
-        ("\u{1B}[2Jgone", "k=\"\\u{1b}[2Jgone\""),
-        ("line\u{2028}separator", "k=\"line\\u{2028}separator\""),
+        ("\u{1B}[2Jgone", "k=\"\\u{1b}[2Jgone\""), ("line\u{2028}separator", "k=\"line\\u{2028}separator\""),
         ("Köln", "k=\"Köln\""),
     ])
     func valuesCannotBreakTheLine(_ value: String, _ expect: String) {
@@ -64,7 +60,7 @@ final class Lines: Sendable {
         #expect(
             lines.all
                 == "{\"time\":\"2026-11-21T06:52:00.123Z\",\"level\":\"info\",\"message\":\"copy \\\"finished\\\"\\n\",\"fields\":"
-                + "{\"lane\":3,\"rows\":4812,\"text\":\"4812\",\"both\":\"4812 rows\",\"late\":true,\"error\":\"\"}}\n")
+                + #"{"lane":3,"rows":4812,"text":"4812","both":"4812 rows","late":true,"error":""}}\#n"#)
     }
 
     @Test func aLineAsJSONIsOneLineWhateverItHolds() {

@@ -5,8 +5,7 @@ import Testing
 import Threads
 
 @Suite struct ThreadsTests {
-    @Test("Every thread has its name from its first line on, cut to what the kernel keeps")
-    func names() {
+    @Test("Every thread has its name from its first line on, cut to what the kernel keeps") func names() {
         let found = Mutex<[String: Int]>([:])
         let ended = DispatchSemaphore(value: 0)
         for number in 0..<1_000 {

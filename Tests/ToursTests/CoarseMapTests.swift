@@ -12,7 +12,7 @@ import Tours
 
     /// Features by kind: type and coordinates.
     private func map(_ south: Double, _ west: Double, _ north: Double, _ east: Double) throws -> [String: NSArray] {
-        let coarse = try #require(CoarseMap(geoJSON: Array(CoarseMapTests.world.utf8)))
+        let coarse = try #require(CoarseMap(geoJSON: Array(Self.world.utf8)))
         let tour = hillWalk { tour in
             tour.corners = Corners(southWest: place(south, west), northEast: place(north, east))
             for index in tour.waypoints.indices {
@@ -58,7 +58,7 @@ import Tours
     }
 
     @Test func whatIsNoMapIsNone() {
-        for text in ["", "{}", "[]", "{\"features\":[{\"properties\":{\"kind\":\"evil\"}}]}"] {
+        for text in ["", "{}", "[]", #"{"features":[{"properties":{"kind":"evil"}}]}"#] {
             #expect(CoarseMap(geoJSON: Array(text.utf8)) == nil)
         }
     }

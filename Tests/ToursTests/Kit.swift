@@ -1,5 +1,6 @@
 import Fleet
 import Foundation
+import SimKit
 import Tours
 
 func place(_ latitude: Double, _ longitude: Double) -> Position { Position(degrees: latitude, longitude)! }
@@ -37,20 +38,5 @@ func sum(_ bytes: [UInt8]) -> String {
 
 /// What `script` prints of the files that it is given; python3 is not ours.
 func python(_ script: String, _ files: [[UInt8]]) throws -> String {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "drover-tours-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }  // Left behind, it disturbs nobody.
-    let paths = try files.enumerated().map { number, bytes in
-        let path = folder.appending(path: "\(number).bin")
-        try Data(bytes).write(to: path)
-        return path.path
-    }
-    let (process, pipe) = (Process(), Pipe())
-    process.executableURL = URL(filePath: "/usr/bin/python3")
-    process.arguments = ["-c", script] + paths
-    process.standardOutput = pipe
-    try process.run()
-    let said = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return process.terminationStatus == 0 ? String(decoding: said, as: UTF8.self) : "failed"
+    String(decoding: try output(of: "python3", ["-c", script], files), as: UTF8.self)
 }

@@ -52,36 +52,37 @@ import Tours
     // MARK: What is taken
 
     @Test func filmsAreTakenAsTheyAre() throws {
-        for (bytes, type) in [(TourMediumTests.mp4(), "video/mp4"), (TourMediumTests.webm(), "video/webm")] {
+        for (bytes, type) in [(Self.mp4(), "video/mp4"), (Self.webm(), "video/webm")] {
             let medium = try TourMedium(bytes)
             #expect(medium.mediaType == type && medium.content == bytes && medium.isVideo)
         }
     }
 
     @Test func whereItWasTakenIsBlankedAndNothingMoves() throws {
-        typealias T = TourMediumTests
         let cases = [
-            T.mp4(T.box("udta", T.box("loci", T.place))),
-            T.mp4(T.box("meta", T.place)), T.mp4(T.box("uuid", T.place)), T.mp4(tail: T.box("free", T.place)),
-            T.mp4(T.box("trak", T.handler("soun"), T.box("udta", T.place)), tail: T.box("uuid", T.place)),
-            T.webm(T.element(0x1254_C367, T.place)), T.webm(T.element(0xEC, T.place)),
+            Self.mp4(Self.box("udta", Self.box("loci", Self.place))), Self.mp4(Self.box("meta", Self.place)),
+            Self.mp4(Self.box("uuid", Self.place)), Self.mp4(tail: Self.box("free", Self.place)),
+            Self.mp4(
+                Self.box("trak", Self.handler("soun"), Self.box("udta", Self.place)), tail: Self.box("uuid", Self.place)
+            ),
+            Self.webm(Self.element(0x1254_C367, Self.place)), Self.webm(Self.element(0xEC, Self.place)),
         ]
         for bytes in cases {
-            #expect(holds(bytes, T.place))
+            #expect(holds(bytes, Self.place))
             let medium = try TourMedium(bytes)
-            #expect(!holds(medium.content, T.place) && medium.content.count == bytes.count)
+            #expect(!holds(medium.content, Self.place) && medium.content.count == bytes.count)
             #expect(try TourMedium(medium.content) == medium, "what is kept is taken again")
             // The film itself is where it was.
-            let part: [UInt8] = medium.mediaType == "video/mp4" ? T.film : T.cluster
+            let part: [UInt8] = medium.mediaType == "video/mp4" ? Self.film : Self.cluster
             #expect(medium.content.firstRange(of: part) == bytes.firstRange(of: part))
         }
     }
 
     @Test func recordingsThatDoNotSayTheirLength() throws {
-        typealias T = TourMediumTests
         let unknown: [UInt8] = [0x01, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
-        let cluster = T.big(0x1F43_B675, 4) + unknown + T.element(0xE7, [0]) + T.element(0xA3, [0x81, 0, 0, 0, 9, 9])
-        let live = T.head + T.big(0x1853_8067, 4) + unknown + T.tracks(1) + cluster + cluster
+        let cluster =
+            Self.big(0x1F43_B675, 4) + unknown + Self.element(0xE7, [0]) + Self.element(0xA3, [0x81, 0, 0, 0, 9, 9])
+        let live = Self.head + Self.big(0x1853_8067, 4) + unknown + Self.tracks(1) + cluster + cluster
         #expect(try TourMedium(live).content == live)
         #expect(throws: TourMedium.Fault.self) { try TourMedium(live + Array("PK\u{3}\u{4}".utf8)) }
         #expect(throws: TourMedium.Fault.self) { try TourMedium(Array(live.dropLast())) }
@@ -89,46 +90,44 @@ import Tours
 
     // MARK: What is refused
 
-    struct Case: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let bytes: [UInt8]
-        init(_ name: String, _ bytes: [UInt8]) { (testDescription, self.bytes) = (name, bytes) }
-    }
-
     private static let zip = Array("PK\u{3}\u{4} and what else an archive has".utf8)
 
-    @Test(arguments: [
-        Case("nothing", []), Case("text", Array("<script>alert(1)</script>".utf8)),
-        Case("a drawing with a script", Array("<svg xmlns=\"http://www.w3.org/2000/svg\" onload=\"alert(1)\"/>".utf8)),
-        Case("an archive", zip), Case("a GIF", Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 20)),
-        Case("MP4 with an archive behind", mp4(tail: zip)), Case("WebM with an archive behind", webm(tail: zip)),
-        Case("MP4 with a page behind", mp4(tail: Array("<html><script>1</script></html>".utf8))),
-        Case("MP4 with a box of its own", mp4(tail: box("evil", [1, 2, 3]))),
-        Case(
-            "QuickTime", box("ftyp", Array("qt  ".utf8), big(0, 4)) + box("moov", box("trak", handler("vide"))) + film),
-        Case("MP4 without a film", ftyp + box("moov", box("trak", handler("soun"))) + film),
-        Case("MP4 without data", ftyp + box("moov", box("trak", handler("vide")))),
-        Case("MP4 with a track of positions", mp4(box("trak", handler("meta")))),
-        Case("MP4 with two heads", mp4(tail: box("moov", box("trak", handler("vide"))))),
-        Case("MP4 whose film lies elsewhere", mp4(box("trak", handler("vide"), dataReference(0)))),
-        Case("MP4 whose box is longer than the file", Array(mp4().dropLast())),
-        Case("MP4 whose box is shorter than its head", ftyp + big(4, 4) + Array("moov".utf8)),
-        Case(
-            "Matroska",
-            element(0x1A45_DFA3, element(0x4282, Array("matroska".utf8))) + element(0x1853_8067, tracks(1), cluster)),
-        Case("WebM with files", webm(element(0x1941_A469, element(0x61A7, zip)))),
-        Case("WebM with an unknown part", webm(element(0x1941_A400, zip))),
-        Case("WebM without a film", head + element(0x1853_8067, tracks(2), cluster)),
-        Case("WebM with buttons", head + element(0x1853_8067, tracks(1), tracks(18), cluster)),
-        Case("WebM without a cluster", head + element(0x1853_8067, tracks(1))),
-        Case("WebM cut off", Array(webm().dropLast())),
-    ])
-    func whatIsNoMediumIsRefused(_ c: Case) {
-        #expect(throws: TourMedium.Fault.self) { try TourMedium(c.bytes) }
+    @Test(
+        arguments: [
+            ("nothing", []), ("text", Array("<script>alert(1)</script>".utf8)),
+            ("a drawing with a script", Array(#"<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>"#.utf8)),
+            ("an archive", zip), ("a GIF", Array("GIF89a".utf8) + [UInt8](repeating: 0, count: 20)),
+            ("MP4 with an archive behind", mp4(tail: zip)), ("WebM with an archive behind", webm(tail: zip)),
+            ("MP4 with a page behind", mp4(tail: Array("<html><script>1</script></html>".utf8))),
+            ("MP4 with a box of its own", mp4(tail: box("evil", [1, 2, 3]))),
+            (
+                "QuickTime",
+                box("ftyp", Array("qt  ".utf8), big(0, 4)) + box("moov", box("trak", handler("vide"))) + film
+            ),
+            ("MP4 without a film", ftyp + box("moov", box("trak", handler("soun"))) + film),
+            ("MP4 without data", ftyp + box("moov", box("trak", handler("vide")))),
+            ("MP4 with a track of positions", mp4(box("trak", handler("meta")))),
+            ("MP4 with two heads", mp4(tail: box("moov", box("trak", handler("vide"))))),
+            ("MP4 whose film lies elsewhere", mp4(box("trak", handler("vide"), dataReference(0)))),
+            ("MP4 whose box is longer than the file", Array(mp4().dropLast())),
+            ("MP4 whose box is shorter than its head", ftyp + big(4, 4) + Array("moov".utf8)),
+            (
+                "Matroska",
+                element(0x1A45_DFA3, element(0x4282, Array("matroska".utf8))) + element(0x1853_8067, tracks(1), cluster)
+            ),
+            ("WebM with files", webm(element(0x1941_A469, element(0x61A7, zip)))),
+            ("WebM with an unknown part", webm(element(0x1941_A400, zip))),
+            ("WebM without a film", head + element(0x1853_8067, tracks(2), cluster)),
+            ("WebM with buttons", head + element(0x1853_8067, tracks(1), tracks(18), cluster)),
+            ("WebM without a cluster", head + element(0x1853_8067, tracks(1))),
+            ("WebM cut off", Array(webm().dropLast())),
+        ] as [(String, [UInt8])])
+    func whatIsNoMediumIsRefused(_ name: String, _ bytes: [UInt8]) {
+        #expect(throws: TourMedium.Fault.self, "\(name)") { try TourMedium(bytes) }
     }
 
     @Test func everyPrefixIsRefusedAndNoneIsReadPastItsEnd() {
-        for bytes in [TourMediumTests.mp4(), TourMediumTests.webm()] {
+        for bytes in [Self.mp4(), Self.webm()] {
             for count in 0..<bytes.count {
                 #expect(throws: TourMedium.Fault.self) { try TourMedium(Array(bytes.prefix(count))) }
             }
@@ -136,11 +135,10 @@ import Tours
     }
 
     @Test func lengthsThatNoNumberHolds() {
-        typealias T = TourMediumTests
-        let huge = T.ftyp + T.big(1, 4) + Array("mdat".utf8) + [UInt8](repeating: 0xFF, count: 8)
+        let huge = Self.ftyp + Self.big(1, 4) + Array("mdat".utf8) + [UInt8](repeating: 0xFF, count: 8)
         #expect(throws: TourMedium.Fault.self) { try TourMedium(huge) }
         #expect(throws: TourMedium.Fault.self) {
-            try TourMedium(T.head + T.big(0x1853_8067, 4) + [0x01] + [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE])
+            try TourMedium(Self.head + Self.big(0x1853_8067, 4) + [0x01] + [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFE])
         }
     }
 
@@ -156,10 +154,10 @@ import Tours
         + chunk("IDAT", [1]) + chunk("IEND", [])
 
     @Test func picturesWithSomethingBehindAreRefused() throws {
-        let png = TourMediumTests.png
+        let png = Self.png
         #expect(try TourMedium(png).mediaType == "image/png")
-        #expect(throws: TourMedium.Fault.trailing(kind: "image/png", bytes: TourMediumTests.zip.count)) {
-            try TourMedium(png + TourMediumTests.zip)
+        #expect(throws: TourMedium.Fault.trailing(kind: "image/png", bytes: Self.zip.count)) {
+            try TourMedium(png + Self.zip)
         }
         // Padding is left out.
         #expect(try TourMedium(png + [0, 0, 0]).content == png)
@@ -169,6 +167,4 @@ import Tours
     }
 }
 
-extension TourMedium {
-    fileprivate var isVideo: Bool { mediaType.hasPrefix("video/") }
-}
+extension TourMedium { fileprivate var isVideo: Bool { mediaType.hasPrefix("video/") } }

@@ -132,9 +132,7 @@ import Tours
             #expect(throws: TourPackage.Fault.self) {
                 try MapTiles(
                     of: hillWalk { $0.mapZoom = zoom }, zooms: 0...17, mediaType: "image/png", attribution: "x"
-                ) { _, _, _ in
-                    [UInt8](repeating: 0, count: bytes)
-                }
+                ) { _, _, _ in [UInt8](repeating: 0, count: bytes) }
             }
         }
     }

@@ -1,5 +1,6 @@
 import Codecs
 internal import Formats
+import SimKit
 import Testing
 import Tours
 
@@ -15,57 +16,46 @@ import Tours
         #expect(hillWalk().media == [filmName, pictureName])
     }
 
-    struct Case: Sendable, CustomTestStringConvertible {
-        let testDescription, body, fault: String
-        init(_ name: String, _ body: String, _ fault: String) {
-            (testDescription, self.body, self.fault) = (name, body, fault)
-        }
+    private static func waypoint(_ fields: String) -> String { #"{"area":"a","waypoints":[{\#(fields)}]}"# }
+    private static func wellPlaced(_ more: String) -> String {
+        waypoint(#""id":"w","latitude":1,"longitude":0,"# + more)
     }
 
-    private static func waypoint(_ fields: String) -> String { "{\"area\":\"a\",\"waypoints\":[{\(fields)}]}" }
-
     @Test(arguments: [
-        Case("no JSON", "{", "tour: not JSON"), Case("a list", "[]", "tour: is no object"),
-        Case("a name that is a number", "{\"area\":7}", "area: is no text"),
-        Case("a name of two lines", "{\"area\":\"a\\nb\"}", "area: holds control characters"),
-        Case("a name that is too long", "{\"area\":\"\(String(repeating: "ü", count: 101))\"}", "area: has 202 bytes"),
-        Case("a text with a NUL", "{\"area\":\"a\",\"text\":\"\\u0000\"}", "tour: not JSON"),
-        Case("half a frame", "{\"area\":\"a\",\"corners\":{\"south_west\":[1,2]}}", "corners.north_east"),
-        Case(
-            "a frame inside out", "{\"area\":\"a\",\"corners\":{\"south_west\":[1,2],\"north_east\":[0.5,3]}}",
+        Row("no JSON", "{", "tour: not JSON"), Row("a list", "[]", "tour: is no object"),
+        Row("a name that is a number", #"{"area":7}"#, "area: is no text"),
+        Row("a name of two lines", "{\"area\":\"a\\nb\"}", "area: holds control characters"),
+        Row("a name that is too long", #"{"area":"\#(String(repeating: "ü", count: 101))"}"#, "area: has 202 bytes"),
+        Row("a text with a NUL", "{\"area\":\"a\",\"text\":\"\\u0000\"}", "tour: not JSON"),
+        Row("half a frame", #"{"area":"a","corners":{"south_west":[1,2]}}"#, "corners.north_east"),
+        Row(
+            "a frame inside out", #"{"area":"a","corners":{"south_west":[1,2],"north_east":[0.5,3]}}"#,
             "corners: the first"),
-        Case(
-            "over the 180th meridian",
-            "{\"area\":\"a\",\"corners\":{\"south_west\":[1,179.5],\"north_east\":[2,-179.5]}}", "corners: the first"),
-        Case(
-            "a whole country", "{\"area\":\"a\",\"corners\":{\"south_west\":[40,2],\"north_east\":[45,3]}}",
+        Row(
+            "over the 180th meridian", #"{"area":"a","corners":{"south_west":[1,179.5],"north_east":[2,-179.5]}}"#,
+            "corners: the first"),
+        Row(
+            "a whole country", #"{"area":"a","corners":{"south_west":[40,2],"north_east":[45,3]}}"#,
             "corners: a frame is at most"),
-        Case("off the globe", waypoint("\"id\":\"w\",\"latitude\":91,\"longitude\":0"), "waypoints[0]: `latitude`"),
-        Case(
-            "degrees as text", waypoint("\"id\":\"w\",\"latitude\":\"1\",\"longitude\":0"), "waypoints[0]: `latitude`"),
-        Case("an id that is a path", waypoint("\"id\":\"../x\",\"latitude\":1,\"longitude\":0"), "waypoints[0].id"),
-        Case(
-            "a medium that is a path",
-            waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"../../etc\"]"), "waypoints[0].media"),
-        Case(
-            "a medium in capitals",
-            waypoint("\"id\":\"w\",\"latitude\":1,\"longitude\":0,\"media\":[\"\(pictureName.uppercased())\"]"),
-            "waypoints[0].media"),
-        Case("a zoom between two", "{\"area\":\"a\",\"map_zoom\":1.5}", "map_zoom"),
-        Case("too fine a map", "{\"area\":\"a\",\"map_zoom\":18}", "map_zoom"),
-        Case("a line of one number", "{\"area\":\"a\",\"track\":[[1]]}", "track[0]"),
-        Case(
+        Row("off the globe", waypoint(#""id":"w","latitude":91,"longitude":0"#), "waypoints[0]: `latitude`"),
+        Row("degrees as text", waypoint(#""id":"w","latitude":"1","longitude":0"#), "waypoints[0]: `latitude`"),
+        Row("an id that is a path", waypoint(#""id":"../x","latitude":1,"longitude":0"#), "waypoints[0].id"),
+        Row("a medium that is a path", wellPlaced(#""media":["../../etc"]"#), "waypoints[0].media"),
+        Row("a medium in capitals", wellPlaced(#""media":["\#(pictureName.uppercased())"]"#), "waypoints[0].media"),
+        Row("a zoom between two", #"{"area":"a","map_zoom":1.5}"#, "map_zoom"),
+        Row("too fine a map", #"{"area":"a","map_zoom":18}"#, "map_zoom"),
+        Row("a line of one number", #"{"area":"a","track":[[1]]}"#, "track[0]"),
+        Row(
             "too many waypoints",
-            "{\"area\":\"a\",\"waypoints\":[\(Array(repeating: "1", count: 101).joined(separator: ","))]}",
+            #"{"area":"a","waypoints":[\#(Array(repeating: "1", count: 101).joined(separator: ","))]}"#,
             "waypoints: has 101"),
-        Case(
-            "two of one id",
-            "{\"area\":\"a\",\"waypoints\":[{\"id\":\"w\",\"latitude\":1,\"longitude\":1},{\"id\":\"w\",\"latitude\":1,\"longitude\":1}]}",
+        Row(
+            "two of one id", waypoint(#""id":"w","latitude":1,"longitude":1},{"id":"w","latitude":1,"longitude":1"#),
             "waypoints[1].id"),
     ])
-    func badInputIsNamed(_ c: Case) {
-        let fault = #expect(throws: TourText.Fault.self) { try TourText.decode(Array(c.body.utf8)) }
-        #expect(fault?.description.hasPrefix(c.fault) == true, "\(fault?.description ?? "")")
+    func badInputIsNamed(_ row: Row<String, String>) {
+        let fault = #expect(throws: TourText.Fault.self) { try TourText.decode(Array(row.given.utf8)) }
+        #expect(fault?.description.hasPrefix(row.wanted) == true, "\(fault?.description ?? "")")
     }
 
     @Test func whatIsMissingIsSaid() {

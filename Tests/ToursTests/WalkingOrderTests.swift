@@ -25,8 +25,7 @@ import Tours
         return best
     }
 
-    @Test(arguments: [2, 3, 4, 5, 6, 7, 8])
-    func noOrderIsShorter(_ count: Int) {
+    @Test(arguments: [2, 3, 4, 5, 6, 7, 8]) func noOrderIsShorter(_ count: Int) {
         for seed in 0..<(count > 6 ? 3 : 20) as Range<UInt64> {
             var chance = SeededChance(seed: seed)
             let places = places(count, &chance)

@@ -8,18 +8,12 @@ import Trips
 struct DriveTests {
     private func reading(_ ts: Int64, speed: Double, rpm: Int32? = 1_000_000, maf: Int32? = nil) -> CarReading {
         var reading = CarReading(ts: ts)
-        reading[.speed] = Int32((speed * 1_000).rounded())
-        reading[.rpm] = rpm
-        reading[.maf] = maf
+        (reading[.speed], reading[.rpm], reading[.maf]) = (Int32((speed * 1_000).rounded()), rpm, maf)
         return reading
     }
 
     private func trip(_ readings: [CarReading], _ rules: TripRules = TripRules()) -> DriveTotals {
         Drive.whole(readings, rules: rules).trips[0].totals
-    }
-
-    @Test func tenSecondsAt36KmhAre100Metres() {
-        #expect(trip((0...10).map { reading($0 * 1_000, speed: 36) }).distanceMm == 100_000)
     }
 
     @Test func theHoleLimitItselfIsBridgedAndOneMillisecondMoreIsNot() {
@@ -58,14 +52,9 @@ struct DriveTests {
         #expect(trip(backwards).sharpBrakings == events)
     }
 
-    @Test func aRunsFirstSecondHasNoSharpEvent() {
-        #expect(trip([reading(0, speed: 0), reading(500, speed: 30), reading(900, speed: 60)]).sharpAccelerations == 0)
-    }
-
     @Test func unknownIsNilNeverZero() {
-        var only = CarReading(ts: 0)
-        only[.coolant] = 80_000
-        let figures = TripFigures(Drive.whole([only], rules: TripRules()).trips[0], price: .standard)
+        let only = Drive.whole([CarReading(ts: 0, [.coolant: 80_000])], rules: TripRules()).trips[0]
+        let figures = TripFigures(only, price: .standard)
         #expect(figures.distanceKm == nil && figures.averageSpeedKmh == nil && figures.maxRpm == nil)
         #expect(figures.fuelUSGal == nil && figures.fuelCost == nil && figures.fuelMethod == nil)
         #expect(figures.minVoltageV == nil && figures.maxCoolantC == "80")
@@ -183,8 +172,7 @@ struct DriveTests {
         for minute in stride(from: 10, to: whole.minutes.count, by: 17) {
             let startMs = whole.minutes[minute].startMs
             let drive = Drive.whole(readings.filter { $0.ts < startMs }, rules: rules).drive
-            let rest = Drive.whole(
-                readings.filter { $0.ts >= startMs }, from: try packed(drive, rules), rules: rules)
+            let rest = Drive.whole(readings.filter { $0.ts >= startMs }, from: try packed(drive, rules), rules: rules)
             #expect(rest.minutes == Array(whole.minutes[minute...]))
             #expect(rest.trips == whole.trips.suffix(rest.trips.count))
         }

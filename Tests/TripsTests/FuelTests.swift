@@ -7,11 +7,7 @@ import Trips
 struct FuelTests {
     /// One reading a second for an hour, all alike.
     private func hour(_ values: [Signal: Int32], seconds: Int64 = 3_600) -> [CarReading] {
-        (0...seconds).map { second in
-            var reading = CarReading(ts: second * 1_000)
-            for (signal, value) in values { reading[signal] = value }
-            return reading
-        }
+        (0...seconds).map { CarReading(ts: $0 * 1_000, values) }
     }
 
     private func totals(_ readings: [CarReading]) -> DriveTotals {
@@ -22,18 +18,11 @@ struct FuelTests {
         if case .litres(let litres, _) = FuelUse(totals(readings), car: car) { litres } else { nil }
     }
 
-    private func car(_ fuel: Action.Car.Fuel? = nil, cc: Int32? = nil, efficiency: Int32? = nil) -> Action.Car {
-        var car = Action.Car()
-        (car.fuel, car.displacementCc, car.volumetricEfficiencyMilliPct) = (fuel, cc, efficiency)
-        return car
-    }
-
     private static let check: [Signal: Int32] = [.rpm: 2_000_000, .manifoldPressure: 50_000, .intakeAir: 29_850]
 
     /// FACTS §3: 2.0 L, 2000 rpm, MAP 50 kPa, IAT 303 K, VE 80 % are 15.33 g/s, 5.08 L/h at 739.3 g/L.
     @Test func speedDensityGivesTheCheckValue() {
-        let flow = SpeedDensity.microgramsPerSecond(
-            rpmMilli: 2_000_000, pressureMilliKPa: 50_000, intakeMilliC: 29_850)
+        let flow = SpeedDensity.microgramsPerSecond(rpmMilli: 2_000_000, pressureMilliKPa: 50_000, intakeMilliC: 29_850)
         #expect(abs(Double(flow) / 1e6 * 2 * 0.8 - 15.33) < 0.005)
         let hour = litres(hour(FuelTests.check), car(cc: 2_000, efficiency: 80_000))!
         #expect(abs(hour * 745 / 739.3 - 5.08) < 0.005)
@@ -178,17 +167,14 @@ struct FuelTests {
     // MARK: Brute force
 
     /// Straight from the rules' words, in floating point, signal by signal.
-    @Test("Fuel equals a brute force", arguments: 200..<260 as Range<UInt64>)
-    func bruteForce(seed: UInt64) throws {
+    @Test("Fuel equals a brute force", arguments: 200..<260 as Range<UInt64>) func bruteForce(seed: UInt64) throws {
         var rules = TripRules()
         rules.tripGapMs = 6_000_000_000
         let readings = SeededDrive.readings(seed: seed, count: 500).unioned()
         let totals = Drive.whole(readings, rules: rules).trips[0].totals
         func latest(
             _ signal: Signal, _ index: Int, maxMs: Int64 = 10_000, where isValid: (Int32) -> Bool = { _ in true }
-        )
-            -> Double?
-        {
+        ) -> Double? {
             for reading in readings[...index].reversed() {
                 if readings[index].ts - reading.ts > maxMs { return nil }
                 if let value = reading[signal], isValid(value) { return Double(value) / 1_000 }
@@ -198,9 +184,8 @@ struct FuelTests {
         func factor(_ index: Int) -> Double {
             let least = readings[...index].compactMap { $0[.throttle] }.min().map { Double($0) / 1_000 }
             if let status = latest(.fuelSystemStatus, index), Int(status) & 4 != 0,
-                let throttle = latest(.throttle, index),
-                (latest(.speed, index) ?? 0) > 0, (latest(.rpm, index) ?? 0) > 1_000, throttle <= least! + 2 + 1e-9,
-                throttle <= 25
+                let throttle = latest(.throttle, index), (latest(.speed, index) ?? 0) > 0,
+                (latest(.rpm, index) ?? 0) > 1_000, throttle <= least! + 2 + 1e-9, throttle <= 25
             {
                 return 0
             }
@@ -242,4 +227,10 @@ struct FuelTests {
         #expect(
             abs(Double(sum) - wanted) < 250 + wanted * 1e-6, "seed \(seed): \(sum), \(wanted)", sourceLocation: line)
     }
+}
+
+func car(_ fuel: Action.Car.Fuel? = nil, cc: Int32? = nil, efficiency: Int32? = nil) -> Action.Car {
+    var car = Action.Car()
+    (car.fuel, car.displacementCc, car.volumetricEfficiencyMilliPct) = (fuel, cc, efficiency)
+    return car
 }

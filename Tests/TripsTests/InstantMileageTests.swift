@@ -1,18 +1,11 @@
 import Fleet
+import SimKit
 import Testing
 import Trips
 
 struct InstantMileageTests {
     private func reading(_ values: [Signal: Int32], ts: Int64 = 1_700_000_000_000) -> CarReading {
-        var reading = CarReading(ts: ts)
-        for (signal, value) in values { reading[signal] = value }
-        return reading
-    }
-
-    private func car(_ fuel: Action.Car.Fuel? = nil, cc: Int32? = nil) -> Action.Car {
-        var car = Action.Car()
-        (car.fuel, car.displacementCc) = (fuel, cc)
-        return car
+        CarReading(ts: ts, values)
     }
 
     /// The specification: 7.155 · km/h ÷ (g/s) at 745 g/L.

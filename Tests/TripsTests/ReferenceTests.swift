@@ -1,6 +1,7 @@
 import Codecs
 import Fleet
 import Foundation
+import SimKit
 import Testing
 import Trips
 
@@ -13,13 +14,13 @@ enum Reference {
         func number(_ name: String) -> Double? { Double(columns[name]!) }
     }
 
-    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
-    static let shipped = ["kit-seat-leon", "envirocar"].map { root.appending(path: "Tests/Fixtures/cars/\($0)") }
-    static let shared = ["obd-carobd-etios", "obd-envirocar", "obd-kit-seat-leon"].map {
-        root.deletingLastPathComponent().appending(path: "shared/data/\($0)")
+    static let shipped = ["kit-seat-leon", "envirocar"].map {
+        Repository.root.appending(path: "Tests/Fixtures/cars/\($0)")
     }
-    static let hasShared = FileManager.default.fileExists(atPath: shared[0].path)
+    static let shared = ["obd-carobd-etios", "obd-envirocar", "obd-kit-seat-leon"].map {
+        Repository.shared.appending(path: $0)
+    }
+    static let hasShared = Repository.hasShared("obd-carobd-etios")
 
     static func cases(_ folders: [URL]) -> [Case] {
         folders.flatMap { folder -> [Case] in

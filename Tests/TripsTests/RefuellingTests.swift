@@ -16,12 +16,14 @@ struct RefuellingTests {
         var chance = SeededChance(seed: seed)
         return levels.sorted { $0.key < $1.key }.flatMap { minute, level in
             (0..<6).map { part in
-                var reading = CarReading(ts: RefuellingTests.startMs + Int64(minute) * 60_000 + Int64(part) * 10_000)
                 let swing = (Double(chance.below(2_001)) / 1_000 - 1) * slosh
                 let raw = min(255, max(0, ((level + swing) * 2.55).rounded()))
-                reading[.fuelLevel] = Int32((raw * 100 / 255 * 1_000).rounded())
-                reading[.speed] = standing.contains(minute) ? 0 : 50_000
-                return reading
+                return CarReading(
+                    ts: Self.startMs + Int64(minute) * 60_000 + Int64(part) * 10_000,
+                    [
+                        .fuelLevel: Int32((raw * 100 / 255 * 1_000).rounded()),
+                        .speed: standing.contains(minute) ? 0 : 50_000,
+                    ])
             }
         }
     }
@@ -37,8 +39,8 @@ struct RefuellingTests {
         let found = Refuelling.all(in: drive(before.merging(after) { $1 }, seed: seed))
         let filling = try #require(found.first)
         #expect(found.count == 1)
-        #expect(filling.fromMs == RefuellingTests.startMs + 19 * 60_000)
-        #expect(filling.untilMs == RefuellingTests.startMs + 30 * 60_000)
+        #expect(filling.fromMs == Self.startMs + 19 * 60_000)
+        #expect(filling.untilMs == Self.startMs + 30 * 60_000)
         // From 26.4 to 79.6 %, within what sloshing leaves: 53.2 % of 50 L.
         #expect(abs(try #require(filling.litres(tankMl: 50_000)) - 26.6) < 3)
         #expect(filling.litres(tankMl: nil) == nil)
@@ -55,7 +57,7 @@ struct RefuellingTests {
         let all = levels(0..<10) { _ in 10 }.merging(levels(20..<30) { _ in 40 }) { $1 }
             .merging(levels(40..<50) { _ in 90 }) { $1 }
         #expect(
-            Refuelling.all(in: drive(all)).map { $0.untilMs } == [20, 40].map { RefuellingTests.startMs + $0 * 60_000 })
+            Refuelling.all(in: drive(all)).map { $0.untilMs } == [20, 40].map { Self.startMs + $0 * 60_000 })
     }
 
     @Test(
@@ -81,7 +83,7 @@ struct RefuellingTests {
     func recordedDrives() throws {
         let names = Reference.cases([Reference.shared[0]]).map { $0.columns["file"]! }
         #expect(names.count == 11)
-        for name in names { #expect(Refuelling.all(in: try recorded(name, from: RefuellingTests.startMs)).isEmpty) }
+        for name in names { #expect(Refuelling.all(in: try recorded(name, from: Self.startMs)).isEmpty) }
     }
 
     /// The medians of the last and first five minutes of the two recordings, by Python: 18.4 and 59.6 %.
@@ -89,8 +91,8 @@ struct RefuellingTests {
         "A recorded drive on a low tank, then one on a full one",
         .enabled(if: Reference.hasShared, "put the project's ../shared beside the checkout"))
     func recordedPair() throws {
-        let first = try recorded("drive5.csv", from: RefuellingTests.startMs)
-        let second = try recorded("drive1.csv", from: RefuellingTests.startMs + 3_600_000)
+        let first = try recorded("drive5.csv", from: Self.startMs)
+        let second = try recorded("drive1.csv", from: Self.startMs + 3_600_000)
         let found = Refuelling.all(in: first + second)
         #expect(found.count == 1)
         #expect(abs(Double(found[0].beforeMilliPct) / 1_000 - 20.0) < 1.5)

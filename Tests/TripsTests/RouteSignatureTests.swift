@@ -7,10 +7,9 @@ import Trips
 
 struct RouteSignatureTests {
     private func reading(_ second: Int64, _ latitude: Double, _ longitude: Double) -> CarReading {
-        var reading = CarReading(ts: 1_767_225_600_000 + second * 1_000)
-        reading[.latitude] = Int32((latitude * 1e7).rounded())
-        reading[.longitude] = Int32((longitude * 1e7).rounded())
-        return reading
+        CarReading(
+            ts: 1_767_225_600_000 + second * 1_000,
+            [.latitude: Int32((latitude * 1e7).rounded()), .longitude: Int32((longitude * 1e7).rounded())])
     }
 
     private func signature(_ points: [(Double, Double)]) -> RouteSignature? {
@@ -85,8 +84,7 @@ struct RouteSignatureTests {
     /// Three kilometres north; the other way leaves it by 600 m for its middle third.
     @Test func aDetourIsAnotherRouteAlsoBetweenTheSameEnds() throws {
         let straight = (0...300).map { (50 + Double($0) * 0.00009, 10.0) }
-        let detour = straight.enumerated().map { index, point in
-            (point.0, (100...200).contains(index) ? 10.0084 : 10.0)
+        let detour = straight.enumerated().map { index, point in (point.0, (100...200).contains(index) ? 10.0084 : 10.0)
         }
         let (a, b) = (try #require(signature(straight)), try #require(signature(detour)))
         #expect(abs(a.distanceM(to: b) - 600) < 15 && !a.isSameRoute(as: b))

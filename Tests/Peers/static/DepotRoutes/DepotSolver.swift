@@ -334,9 +334,7 @@ public final class DepotSolver {
     private func decide() {
         if isClosing { return decideWhileClosing() }
         let drop = -temperature * log(1 - chance.fraction())
-        let (now, before) = (
-            cost + penalty * Double(absentCount), keptCost + penalty * Double(keptAbsentCount)
-        )
+        let (now, before) = (cost + penalty * Double(absentCount), keptCost + penalty * Double(keptAbsentCount))
         if now < before + drop {
             keep()
             if absentCount == 0, cost < bestCost - 1e-9 || slots < bestSlots { foundPlan() }
@@ -411,9 +409,7 @@ public final class DepotSolver {
         // Sums of differences drift; each plan that counts begins with an exact sum.
         cost = (0..<slots).reduce(0) { $0 + routes.distance[$1] }
         (keptCost, bestCost, bestSlots) = (cost, cost, slots)
-        for slot in 0..<slots where best.stamp[slot] != routes.stamp[slot] {
-            best.take(slot, from: routes, slot: slot)
-        }
+        for slot in 0..<slots where best.stamp[slot] != routes.stamp[slot] { best.take(slot, from: routes, slot: slot) }
     }
 
     private func restoreBest() {

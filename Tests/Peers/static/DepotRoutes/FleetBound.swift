@@ -16,9 +16,7 @@ package enum FleetBound {
         for seed in 0..<n where conflicts[seed].count >= largest {
             var clique = [seed]
             for r in conflicts[seed].sorted(by: { (conflicts[$1].count, $0) < (conflicts[$0].count, $1) })
-            where clique.dropFirst().allSatisfy({ sets[r].contains($0) }) {
-                clique.append(r)
-            }
+            where clique.dropFirst().allSatisfy({ sets[r].contains($0) }) { clique.append(r) }
             largest = max(largest, clique.count)
         }
         return largest

@@ -69,9 +69,7 @@ package struct Network {
 
     private func rank(_ a: Int, into table: Flat<Int32>, by key: (Int) -> Double) {
         let ranked = (1..<nodes).map { (key: $0 == a ? -1 : key($0), node: $0) }.sorted { $0 < $1 }
-        for (place, each) in ranked.prefix(nearCount).enumerated() {
-            table[a * nearCount + place] = Int32(each.node)
-        }
+        for (place, each) in ranked.prefix(nearCount).enumerated() { table[a * nearCount + place] = Int32(each.node) }
     }
 
     /// What it takes to serve one node after another: the way, some of the waiting that cannot be avoided, and being late

@@ -21,8 +21,7 @@ struct RequestOrders {
             keys[n + r] = -far
             keys[2 * n + r] = far
             keys[3 * n + r] =
-                network.latest[pickup] - network.earliest[pickup] + network.latest[dropoff]
-                - network.earliest[dropoff]
+                network.latest[pickup] - network.earliest[pickup] + network.latest[dropoff] - network.earliest[dropoff]
             keys[4 * n + r] = network.earliest[pickup]
             keys[5 * n + r] = -network.latest[dropoff]
         }

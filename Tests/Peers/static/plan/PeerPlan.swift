@@ -26,9 +26,7 @@ struct PeerPlan {
     }
 }
 
-enum StandardError {
-    static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
-}
+enum StandardError { static func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) } }
 
 /// It could not be planned, and this says why and what to do.
 struct NoPlan: Error, CustomStringConvertible {
