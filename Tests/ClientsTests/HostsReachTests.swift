@@ -5,7 +5,7 @@ import Testing
 /// Where a webhook's host leads is looked at when it is connected to. libcurl takes every name below `localhost` for this
 /// machine, as a name's owner could by DNS.
 @Suite struct HostsReachTests {
-    private static func ask(_ url: String, _ reach: Reach) throws -> RequestError {
+    private static func ask(_ url: String, _ reach: AddressPolicy) throws -> RequestError {
         let client = try HTTPSClient(isPlainAllowed: true)
         do throws(RequestError) {
             _ = try client.ask(url, reach: reach)
@@ -13,7 +13,7 @@ import Testing
         } catch { return error }
     }
 
-    private static let reach = Reach(networks: [], takesPublic: true, ownPorts: [9_092])
+    private static let reach = AddressPolicy(networks: [], takesPublic: true, ownPorts: [9_092])
 
     @Test(arguments: ["http://hooks.localhost:1/x", "http://127.0.0.1:1/x", "http://[::1]:1/", "http://0.0.0.0:1/"])
     func aNameThatLeadsInsideIsNotConnectedTo(_ url: String) throws {

@@ -235,7 +235,7 @@ struct SurveyTextTests {
 
 struct SurveyRecordTests {
     private func decode(_ text: String, key: String = "a") throws(DecodeError) -> SurveyRecords.Decoded {
-        try unsafe TickOr(Array(text.utf8), key: Array(key.utf8), SurveyRecords.decode)
+        try unsafe TickOrRecord(Array(text.utf8), key: Array(key.utf8), SurveyRecords.decode)
     }
 
     private func survey() throws -> Survey {

@@ -21,12 +21,12 @@ struct EmulatedCampusTests {
             for record in records {
                 // As it goes over the log.
                 let value = RideRecords.encode(record)
-                let read = try unsafe TickOr(value, key: Array("c".utf8), RideRecords.decode)
+                let read = try unsafe TickOrRecord(value, key: Array("c".utf8), RideRecords.decode)
                 #expect(read == .record(record))
-                try book.take(record, offset: Int64(day.records.count), atMs: 1_900_000_000_000)
+                try book.accept(record, offset: Int64(day.records.count), atMs: 1_900_000_000_000)
                 day.records.append(record)
             }
-            let changes = book.takeChanges()
+            let changes = book.drainChanges()
             for (key, ride) in changes.rides { day.rides[key.id] = ride }
             day.alarmed = day.alarmed || changes.vehicles.values.contains(where: \.isAlarmed)
         }

@@ -9,12 +9,12 @@ struct MetricsTests {
         var service = ServiceSettings(
             address: try ServiceAddress("https://127.0.0.1:1", setting: "travel.url"), limits: try CallLimits(""),
             caFile: nil, timeoutMs: 200)
-        service.metrics = OutsideMetrics(metrics)
+        service.metrics = ExternalServiceMetrics(metrics)
         var settings = TravelSettings(
             speeds: try TravelSpeeds("0-24 36", detourThousandths: 1_000), zone: try #require(TimeZoneName("UTC")))
         settings.service = service
         let nowhere = SharedDatabase(conninfo: "host=127.0.0.1 port=1 dbname=none connect_timeout=2")
-        let times = try TravelTimes(settings, database: nowhere)
+        let times = try TravelService(settings, database: nowhere)
         let (a, b) = (Position(latitude: 0, longitude: 0), Position(latitude: 0, longitude: 1_000_000))
         let table = times.table(from: [a], to: [a, b], atMs: 0, nowMs: 0)
         // A tenth of a degree of the equator at 10 m/s: R·π/1800.

@@ -8,10 +8,10 @@ struct NameLookupTests {
     /// Names that begin with `dead` are answered only when the test is over.
     private final class Servers: Sendable {
         let isOver = Mutex(false)
-        func resolve(_ host: String) throws(SocketError) -> Address {
+        func resolve(_ host: String) throws(SocketError) -> IPAddress {
             if host.hasPrefix("gone") { throw SocketError("\(host): not known") }
             while host.hasPrefix("dead"), !isOver.withLock({ $0 }) { Thread.sleep(forTimeInterval: 0.005) }
-            return Address("10.0.0.\(host.utf8.count)")!
+            return IPAddress("10.0.0.\(host.utf8.count)")!
         }
     }
 
@@ -60,7 +60,7 @@ struct NameLookupTests {
         let isDown = Mutex(false)
         let names = NameLookup(refreshMs: 1_000) { host throws(SocketError) in
             if isDown.withLock({ $0 }) { throw SocketError("\(host): not known") }
-            return Address("10.0.0.7")!
+            return IPAddress("10.0.0.7")!
         }
         names.start()
         defer { names.stop() }
@@ -69,8 +69,8 @@ struct NameLookupTests {
         isDown.withLock { $0 = true }
         _ = names.finding(of: "box", nowMs: 5_000)
         #expect(wait { names.finding(of: "box", nowMs: 5_000).fault != nil })
-        #expect(names.finding(of: "box", nowMs: 5_000).address == Address("10.0.0.7"))
+        #expect(names.finding(of: "box", nowMs: 5_000).address == IPAddress("10.0.0.7"))
         // An address needs nobody.
-        #expect(names.finding(of: "192.168.1.4", nowMs: 0) == .init(address: Address("192.168.1.4")))
+        #expect(names.finding(of: "192.168.1.4", nowMs: 0) == .init(address: IPAddress("192.168.1.4")))
     }
 }

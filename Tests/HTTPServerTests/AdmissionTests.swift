@@ -41,8 +41,8 @@ import Testing
     }
 
     @Test func largerBodiesLeaveRoomToSmallerOnes() {
-        let held = HeldBodies(limits())
-        func take(_ count: Int, _ size: Int, _ holder: BodyHolder) -> Int {
+        let held = BodyMemory(limits())
+        func take(_ count: Int, _ size: Int, _ holder: BodyOwner) -> Int {
             held.reserve(count, of: size, for: holder)?.status ?? 200
         }
         #expect(take(5_000, 5_000, .account("ann")) == 200)
@@ -58,7 +58,7 @@ import Testing
         #expect(take(50, 100, .address("a")) == 200)
         #expect(take(100, 100, .address("a")) == 200)
         #expect(take(1, 100, .address("a")) == 429)
-        for (count, holder) in [(800, BodyHolder.account("bob")), (250, .address("a")), (100, .address("b"))] {
+        for (count, holder) in [(800, BodyOwner.account("bob")), (250, .address("a")), (100, .address("b"))] {
             held.release(count, of: holder)
         }
         #expect(held.inAll == 0)

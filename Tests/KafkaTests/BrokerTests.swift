@@ -102,7 +102,7 @@ struct BrokerTests {
         var told: [TopicPartition] = []
         for _ in 0..<1_000 where told.isEmpty {
             _ = try consumer.poll(timeoutMs: 100)
-            for case .outOfRange(let partition) in consumer.takeChanges() { told.append(partition) }
+            for case .outOfRange(let partition) in consumer.drainChanges() { told.append(partition) }
         }
         #expect(told == [partition])
     }
@@ -124,7 +124,7 @@ struct BrokerTests {
         var assigned: [TopicPartition] = []
         for _ in 0..<1_000 where assigned.isEmpty {
             _ = try consumer.poll(timeoutMs: 100).count
-            for case .assigned(let partitions) in consumer.takeChanges() { assigned = partitions }
+            for case .assigned(let partitions) in consumer.drainChanges() { assigned = partitions }
         }
         #expect(Set(assigned.map(\.partition)) == [0, 1])
         // Leaving scope closes the member: a revocation that nobody answers would hang here.

@@ -9,32 +9,32 @@ import Testing
         defer { folder.remove() }
         try Data().write(to: URL(fileURLWithPath: folder.path))
         for path in [folder.path, folder.path + "/below"] {
-            let error = #expect(throws: EmbeddedError.self) { _ = try DataFolder(path) }
+            let error = #expect(throws: LocalServerError.self) { _ = try DataFolder(path) }
             #expect(error?.description.contains("Part of this path is a file") == true, "\(String(describing: error))")
         }
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may write anywhere")) func `a folder without the right to write`() throws {
-        let error = #expect(throws: EmbeddedError.self) { _ = try DataFolder("/drover-data") }
+        let error = #expect(throws: LocalServerError.self) { _ = try DataFolder("/drover-data") }
         #expect(error?.description.contains("Choose a folder that you may write to with --data") == true)
     }
 
     @Test func `a path where nothing can be made`() throws {
-        let error = #expect(throws: EmbeddedError.self) { _ = try DataFolder("/proc/drover-data") }
+        let error = #expect(throws: LocalServerError.self) { _ = try DataFolder("/proc/drover-data") }
         #expect(error?.description.hasPrefix("/proc/drover-data: cannot make the data folder:") == true)
     }
 
     @Test func `missing programs name their packages`() {
-        let none = #expect(throws: EmbeddedError.self) { try findPostgres(nil, clusterVersion: "7") }
+        let none = #expect(throws: LocalServerError.self) { try findPostgres(nil, clusterVersion: "7") }
         #expect(none?.description.contains("apt-get install postgresql-7") == true)
-        let elsewhere = #expect(throws: EmbeddedError.self) { try findPostgres("/tmp", clusterVersion: nil) }
+        let elsewhere = #expect(throws: LocalServerError.self) { try findPostgres("/tmp", clusterVersion: nil) }
         #expect(elsewhere?.description.hasPrefix("/tmp: does not hold postgres, initdb, psql") == true)
-        let broker = #expect(throws: EmbeddedError.self) { try findBroker("/nonexistent/noida-db") }
+        let broker = #expect(throws: LocalServerError.self) { try findBroker("/nonexistent/noida-db") }
         #expect(broker?.description.hasPrefix("/nonexistent/noida-db: is not a program") == true)
     }
 
     @Test func `no space for a database`() {
-        let error = #expect(throws: EmbeddedError.self) { try requireSpace("/", megabytes: 1_000_000_000) }
+        let error = #expect(throws: LocalServerError.self) { try requireSpace("/", megabytes: 1_000_000_000) }
         #expect(error?.description.contains("Free some space") == true)
     }
 

@@ -25,7 +25,7 @@ final class MinuteStage: Stage {
     private let partition: TopicPartition
     /// What follows from records before it is in the database.
     private let storedOffset: Int64
-    private let rejects: Rejects
+    private let rejects: RejectBuffer
     private let scanner = MinuteScanner()
     private var keys = KeyIndex()
     private var vehicles: [Vehicle] = []
@@ -35,7 +35,7 @@ final class MinuteStage: Stage {
     private var (minutes, alerts) = (BinaryCopy.fragment, BinaryCopy.fragment)
 
     init(
-        _ partition: TopicPartition, storedOffset: Int64, _ rejects: Rejects, on connection: Connection
+        _ partition: TopicPartition, storedOffset: Int64, _ rejects: RejectBuffer, on connection: Connection
     ) throws {
         (self.partition, self.storedOffset, self.rejects) = (partition, storedOffset, rejects)
         for row in try connection.query(
@@ -49,13 +49,13 @@ final class MinuteStage: Stage {
         }
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             let offset = batch.offset(index)
             let result = unsafe batch.withBytes(index) { _, value in
                 Result { () throws(DecodeError) in
                     guard let value = unsafe value else { throw .tombstone }
-                    try unsafe take(value, offset)
+                    try unsafe process(value, offset)
                 }
             }
             if case .failure(let error) = result { rejects.add(batch, index, error, &counts) }
@@ -64,7 +64,7 @@ final class MinuteStage: Stage {
     }
 
     @inline(__always)
-    private func take(_ value: UnsafeRawBufferPointer, _ offset: Int64) throws(DecodeError) {
+    private func process(_ value: UnsafeRawBufferPointer, _ offset: Int64) throws(DecodeError) {
         let (key, reading) = try unsafe scanner.scan(value)
         guard let number = unsafe keys.find(key) else {
             guard key.count > 0, unsafe !key.contains(0) else { throw .vehicleInvalid }

@@ -15,7 +15,7 @@ struct PeerJob {
     static func main() throws {
         Signals.install()
         let (schema, conninfo) = (wanted("PEER_SCHEMA"), wanted("PEER_PG"))
-        try Store.connect(conninfo, schema: schema).execute(tables)
+        try SchemaConnection.connect(conninfo, schema: schema).execute(tables)
         let log = Log(level: Log.Level(environment("PEER_LOG") ?? "info") ?? .info)
         var kafka = KafkaSettings(brokers: wanted("PEER_BROKERS"), clientID: "peer-job")
         kafka.log = { level, line in if level <= 4 { log.warning("kafka client", ["line": "\(line)"]) } }

@@ -19,7 +19,7 @@ struct CampusLearningTests {
 
     private static func take(_ kind: RideRecord.Kind, _ offset: Int64, _ book: inout CampusPartition) throws {
         let ts = 1_700_000_000_000 + offset
-        try book.take(
+        try book.accept(
             RideRecord(id: "x-\(offset)", campus: "c", ts: ts, by: "test", kind: kind), offset: offset, atMs: ts)
     }
 
@@ -55,7 +55,7 @@ struct CampusLearningTests {
         // Five of five, and ten trials of the campus's mean: five of five and twenty.
         #expect((request.cancelLikelihood - (5 + 10 * 5.0 / 25) / 15).magnitude < 1e-6)
         #expect(request.overrideLikelihood == 0)
-        let why = try JSONValue(Array(try #require(book.takeChanges().decisions.last).why.utf8))
+        let why = try JSONValue(Array(try #require(book.drainChanges().decisions.last).why.utf8))
         let choice = why["steps"]?[0]?["choices"]?[0]
         let likelihood = try #require(choice?["cancel_likelihood"]?.double)
         #expect((likelihood - request.cancelLikelihood).magnitude < 1e-6)
@@ -84,7 +84,7 @@ struct CampusLearningTests {
         #expect(dispatcher.campus.rules.weights.surge == 1.5 && dispatcher.campus.rules.weights.wait == 2)
         // 10 km/h and a detour of 1.3.
         #expect((dispatcher.campus.travel.secondsPerMetre - 0.468).magnitude < 1e-9)
-        #expect(book.takeChanges().decisions.map(\.offset) == [1, 6, 7])
+        #expect(book.drainChanges().decisions.map(\.offset) == [1, 6, 7])
         // An hour to come, from a clock that is off by one: nobody is too late for it afterwards.
         try CampusLearningTests.take(hour(4, 9_000, 1_000), 8, &book)
         #expect(book.dispatchers["c"]!.campus.rules.weights.surge == 1.5)
@@ -104,7 +104,7 @@ struct CampusLearningTests {
             CampusLearningTests.asked("r", from),
         ])
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far")
-        let why = try JSONValue(Array(try #require(book.takeChanges().decisions.last).why.utf8))
+        let why = try JSONValue(Array(try #require(book.drainChanges().decisions.last).why.utf8))
         #expect(why["measured_by"]?.text == "roads" && why["measured_places"]?.integer == 4)
         let legs = why["steps"]?[0]?["choices"]?[0]?["options"]?[0]?["legs"]
         #expect(legs?[0]?["s"]?.double == 5 && legs?[1]?["s"]?.double == 60)
@@ -121,7 +121,7 @@ struct CampusLearningTests {
                 .decision(offset: 2, text: "expired=|gone=1p 1d", why: #"{"by":"another world"}"#),
             ], decidesFrom: .max)
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.decidedAnew == 1)
-        let last = try #require(book.takeChanges().decisions.last)
+        let last = try #require(book.drainChanges().decisions.last)
         let why = try JSONValue(Array(last.why.utf8))
         #expect(!last.isNew && why["steps"]?[0]?["made_anew"] == .bool(true) && last.text.contains("near=1p 1d"))
     }
@@ -146,7 +146,7 @@ struct CampusLearningTests {
     func hostile(_ fields: String) {
         let text = #"{"schema":1,"id":"x","campus":"c","ts":1700000000000,"# + fields + "}"
         #expect(throws: DecodeError.self) {
-            try unsafe TickOr(Array(text.utf8), key: Array("c".utf8), RideRecords.decode)
+            try unsafe TickOrRecord(Array(text.utf8), key: Array("c".utf8), RideRecords.decode)
         }
     }
 }

@@ -21,7 +21,7 @@ struct CampusPartitionTests {
     ) throws -> CampusPartition {
         var book = CampusPartition(clockMs: 0, decidesFrom: decidesFrom, decisionsAtOnce: decisionsAtOnce)
         for (offset, kind) in kinds.enumerated() {
-            try book.take(record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
+            try book.accept(record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
         }
         return book
     }
@@ -30,7 +30,7 @@ struct CampusPartitionTests {
     func decidesHere() throws {
         var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 0)
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.waitsFrom == nil)
-        let changes = book.takeChanges()
+        let changes = book.drainChanges()
         #expect(changes.decisions.map(\.offset) == [1, 2, 3] && changes.decisions.allSatisfy { $0.isNew })
     }
 
@@ -47,11 +47,11 @@ struct CampusPartitionTests {
     func refusesReasons(_ why: String) throws {
         var book = CampusPartition(clockMs: 0, decidesFrom: 3)
         for (offset, kind) in CampusPartitionTests.day.prefix(2).enumerated() {
-            try book.take(
+            try book.accept(
                 CampusPartitionTests.record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000)
         }
         #expect(throws: DecodeError.keyMissing("why")) {
-            try book.take(
+            try book.accept(
                 CampusPartitionTests.record(.decision(offset: 1, text: "expired=", why: why), 2), offset: 2,
                 atMs: 1_700_000_000_000)
         }
@@ -61,7 +61,7 @@ struct CampusPartitionTests {
     func waits() throws {
         var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: .max)
         #expect(book.dispatchers["c"]?.vehicles.isEmpty == true && book.waitsFrom == 1)
-        #expect(book.takeChanges().decisions.isEmpty)
+        #expect(book.drainChanges().decisions.isEmpty)
     }
 
     @Test("What waited can be decided piece by piece, each with the place where the next owner would begin")
@@ -69,16 +69,16 @@ struct CampusPartitionTests {
         var whole = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4)
         var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4, decisionsAtOnce: 1)
         var places = [book.waitsFrom]
-        var decisions = book.takeChanges().decisions
+        var decisions = book.drainChanges().decisions
         while book.canGoOn {
             book.goOn()
-            let changes = book.takeChanges()
+            let changes = book.drainChanges()
             #expect(changes.decisions.count == 1)
             decisions += changes.decisions
             places.append(book.waitsFrom)
         }
         #expect(places == [2, 3, nil])
-        let expected = whole.takeChanges().decisions
+        let expected = whole.drainChanges().decisions
         #expect(decisions.map(\.offset) == expected.map(\.offset) && decisions.map(\.text) == expected.map(\.text))
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near")
     }
@@ -91,7 +91,7 @@ struct CampusPartitionTests {
         ]
         var book = try CampusPartitionTests.feed(CampusPartitionTests.day + decided, decidesFrom: .max)
         #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far" && book.waitsFrom == nil)
-        let last = book.takeChanges().decisions.last
+        let last = book.drainChanges().decisions.last
         #expect(last?.offset == 3 && last?.isNew == false && last?.why == #"{"by":"an older Drover"}"#)
     }
 
@@ -116,10 +116,10 @@ struct CampusPartitionTests {
         var book = try CampusPartitionTests.feed(full, decidesFrom: 0)
         let refused = book.dispatchers["c"]?.rides["b"]
         #expect(refused?.state == .assigned && refused?.reason == DispatchFault.noSeat.rawValue)
-        #expect(book.takeChanges().told.last?.ride == refused, "who follows the ride is told, too")
+        #expect(book.drainChanges().told.last?.ride == refused, "who follows the ride is told, too")
         // Said again it is no news.
         book = try CampusPartitionTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
-        #expect(book.takeChanges().told.count { $0.ride.reason != nil } == 1)
+        #expect(book.drainChanges().told.count { $0.ride.reason != nil } == 1)
         book = try CampusPartitionTests.feed(
             full + [.done(request: "a", isPickup: false), .done(request: "b", isPickup: true)], decidesFrom: 0)
         let taken = book.dispatchers["c"]?.rides["b"]
@@ -140,7 +140,7 @@ struct CampusPartitionTests {
             for (offset, (kind, afterMs)) in said.enumerated() {
                 let record = RideRecord(id: "x-\(offset)", campus: "c", ts: start + afterMs, by: "", kind: kind)
                 let pushedMs = 1_700_000_000_000 + Int64(offset) * stepMs
-                try book.take(record, offset: Int64(offset) * 2, atMs: pushedMs)
+                try book.accept(record, offset: Int64(offset) * 2, atMs: pushedMs)
                 book.tick(pushedMs, offset: Int64(offset) * 2 + 1)
                 if offset == 2 { #expect(book.dispatchers["c"]?.rides["r"]?.state == .queued) }
             }
@@ -149,9 +149,9 @@ struct CampusPartitionTests {
                 let isGround = offset == 0
                 let ts = isGround ? 1_900_000_000_000 : start + afterMs
                 let record = RideRecord(id: "y-\(offset)", campus: "c", ts: ts, by: "", kind: kind)
-                try book.take(record, offset: Int64(offset) + 100, atMs: 1_900_000_000_000)
+                try book.accept(record, offset: Int64(offset) + 100, atMs: 1_900_000_000_000)
             }
-            let changes = book.takeChanges()
+            let changes = book.drainChanges()
             #expect(changes.told.count == 2, "in line, and given up")
             let ride = changes.rides.values.first
             #expect(ride?.state == .expired && ride?.requestedMs == start + 1_000 && ride?.endedMs == start + 601_001)
@@ -197,7 +197,7 @@ struct CampusPartitionTests {
         for kind in kinds {
             let record = CampusPartitionTests.record(kind, 9)
             let bytes = RideRecords.encode(record)
-            let read = try unsafe TickOr(bytes, key: Array("c".utf8), RideRecords.decode)
+            let read = try unsafe TickOrRecord(bytes, key: Array("c".utf8), RideRecords.decode)
             #expect(read == .record(record))
         }
     }

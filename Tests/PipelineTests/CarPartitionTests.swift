@@ -17,7 +17,7 @@ struct CarPartitionTests {
         var reading = CarReading(ts: ts)
         reading[.speed] = speed
         unsafe Array(car.text.utf8).withUnsafeBytes { key in
-            _ = try! unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+            _ = try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
         }
     }
 
@@ -84,7 +84,7 @@ struct CarPartitionTests {
         var book = CarTables().book(rules: CarPartitionTests.rules)
         func take(_ number: Int, _ ts: Int64, offset: Int) -> Int? {
             unsafe Array("car-\(number)".utf8).withUnsafeBytes { key in
-                try! unsafe book.take(key: key, CarReading(ts: ts), offset: Int64(offset), pushedMs: 1_000)
+                try! unsafe book.accept(key: key, CarReading(ts: ts), offset: Int64(offset), pushedMs: 1_000)
             }
         }
         book.tick(startMs, offset: 0)

@@ -18,8 +18,8 @@ struct DriverStretchTests {
             times.append(ts)
             ts +=
                 pauses > 0 && chance.once(in: 10 * pauses)
-                ? DriverWatch.reachMs - 61_000 + chance.below(122_000) : 1 + chance.below(15 * 60_000)
-            if chance.once(in: 60) { ts = times.last! + DriverWatch.reachMs + chance.below(2) }
+                ? DriverAlertFold.reachMs - 61_000 + chance.below(122_000) : 1 + chance.below(15 * 60_000)
+            if chance.once(in: 60) { ts = times.last! + DriverAlertFold.reachMs + chance.below(2) }
             let midnightMs = UTC.day(of: ts) + day
             if midnightMs - ts < 1_200_000, chance.once(in: 3) { ts = midnightMs - 1 + chance.below(3) }
         }
@@ -67,7 +67,7 @@ struct DriverStretchTests {
             let left = Int(chance.below(Int64(times.count)))
             let (lateMs, others) = (times[left], times.enumerated().filter { $0.offset != left }.map(\.element))
             let before = DriverStretch.all(others.map { CarReading(ts: $0) })
-            let reachMs = lateMs + DriverWatch.reachMs + 2 * Self.day
+            let reachMs = lateMs + DriverAlertFold.reachMs + 2 * Self.day
             let moved = Set(whole.map(\.fromMs)).symmetricDifference(before.map(\.fromMs))
             #expect(moved.allSatisfy { $0 >= lateMs && $0 <= reachMs }, "seed \(seed): \(moved), late \(lateMs)")
         }

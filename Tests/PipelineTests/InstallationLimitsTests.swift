@@ -158,7 +158,7 @@ struct InstallationLimitsTests {
     func threeOfOneTime() {
         var limits = InstallationLimits()
         func say(_ id: String) -> Bool {
-            limits.take(.init(inForceMs: 0, id: id, settings: .standard, offset: 1 + Int64(id.utf8.first!), fromMs: 0))
+            limits.add(.init(inForceMs: 0, id: id, settings: .standard, offset: 1 + Int64(id.utf8.first!), fromMs: 0))
         }
         func ids() -> [String] { limits.entries(inForceMs: 0).map(\.id) }
         let taken = [say("a"), say("b")]
@@ -182,7 +182,7 @@ struct InstallationLimitsTests {
         let (first, last) = (VehicleID("a")!, VehicleID("b")!)
         let entry = InstallationLimits.Entry(
             inForceMs: 0, id: "x", settings: .standard, offset: 1, fromMs: 0)
-        let taken = [limits.take(entry), limits.take(entry)]
+        let taken = [limits.add(entry), limits.add(entry)]
         #expect(taken == [true, false])
         #expect(limits.rules(of: first) == nil)
         _ = limits.spread(to: .upTo(first))

@@ -21,7 +21,7 @@ struct PartitionClockTests {
     private func run(_ log: [Pushed], from clock: PartitionClock = PartitionClock()) -> [PartitionClock] {
         var clock = clock
         return log.map {
-            _ = clock.take($0.tick, pushedMs: $0.pushedMs)
+            _ = clock.accept($0.tick, pushedMs: $0.pushedMs)
             return clock
         }
     }
@@ -45,7 +45,7 @@ struct PartitionClockTests {
     func first(_ offMs: Int64) {
         var clock = PartitionClock()
         let ts = Self.nowMs + offMs
-        #expect(clock.take(Tick(ts), pushedMs: Self.nowMs) == .counts(ts) && clock.clockMs == ts)
+        #expect(clock.accept(Tick(ts), pushedMs: Self.nowMs) == .counts(ts) && clock.clockMs == ts)
     }
 
     @Test(
@@ -133,11 +133,11 @@ struct PartitionClockTests {
     @Test("A clock that was moved wrongly is set back, never forward, and goes on from there") func setBack() {
         var clock = PartitionClock(clockMs: Self.nowMs + Self.year)
         let forward = Tick(Self.nowMs + 2 * Self.year, isSetBack: true)
-        #expect(clock.take(forward, pushedMs: Self.nowMs) == .dropped)
+        #expect(clock.accept(forward, pushedMs: Self.nowMs) == .dropped)
         let back = Tick(Self.nowMs, isSetBack: true)
-        #expect(clock.take(back, pushedMs: Self.nowMs) == .setBack(Self.nowMs))
+        #expect(clock.accept(back, pushedMs: Self.nowMs) == .setBack(Self.nowMs))
         let next = Tick(Self.nowMs + 5_000, by: "a")
-        #expect(clock.take(next, pushedMs: next.ts) == .counts(next.ts) && clock.clockMs == next.ts)
+        #expect(clock.accept(next, pushedMs: next.ts) == .counts(next.ts) && clock.clockMs == next.ts)
     }
 
     @Test("A log without stamps has the greatest tick, as ever") func withoutStamps() {

@@ -20,7 +20,7 @@ private struct Stored {
     var told: [RejectedLog.Row] = []
 
     mutating func commit(_ log: inout RejectedLog, _ nextOffset: Int64) {
-        let changes = log.takeChanges(nextOffset: nextOffset)
+        let changes = log.drainChanges(nextOffset: nextOffset)
         for row in changes.rows { rows[row.offset] = row }
         told += changes.told
     }
@@ -34,7 +34,7 @@ private struct Stored {
 extension RejectedLog {
     fileprivate mutating func take(_ record: Rubbish) {
         unsafe record.bytes.withUnsafeBytes {
-            unsafe take(offset: record.offset, pushedMs: record.pushedMs, value: $0, error: record.error)
+            unsafe add(offset: record.offset, pushedMs: record.pushedMs, value: $0, error: record.error)
         }
     }
 }
@@ -120,8 +120,8 @@ struct RejectedLogTests {
     @Test func `stamps that PostgreSQL could not hold are left out`() {
         var log = RejectedLog(nextOffset: 0, stored: [])
         for (offset, stamp) in [(Int64(0), Int64(-1)), (1, .max), (2, .min), (3, 1_790_000_000_000)] {
-            unsafe log.take(offset: offset, pushedMs: stamp, value: nil, error: .tombstone)
+            unsafe log.add(offset: offset, pushedMs: stamp, value: nil, error: .tombstone)
         }
-        #expect(log.takeChanges(nextOffset: 4).rows.map(\.pushedMs) == [nil, nil, nil, 1_790_000_000_000])
+        #expect(log.drainChanges(nextOffset: 4).rows.map(\.pushedMs) == [nil, nil, nil, 1_790_000_000_000])
     }
 }

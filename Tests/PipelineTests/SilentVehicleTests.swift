@@ -20,7 +20,7 @@ struct SilentVehicleTests {
         mutating func say(_ kind: RideRecord.Kind, at second: Int64) throws {
             let ms = startMs + second * 1_000
             let record = RideRecord(id: "x-\(offset)", campus: "c", ts: ms, by: "test", kind: kind)
-            try book.take(record, offset: offset, atMs: ms)
+            try book.accept(record, offset: offset, atMs: ms)
             end()
         }
 
@@ -31,7 +31,7 @@ struct SilentVehicleTests {
 
         private mutating func end() {
             offset += 1
-            changes.append(book.takeChanges())
+            changes.append(book.drainChanges())
         }
 
         var dispatcher: CampusDispatcher { book.dispatchers["c"]! }

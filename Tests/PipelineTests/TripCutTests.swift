@@ -23,7 +23,7 @@ struct TripCutTests {
                 var reading = CarReading(ts: startMs + second * 1_000)
                 reading[.speed] = 36_000
                 unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe book.take(key: key, reading, offset: offset, pushedMs: 1_000)
+                    _ = try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: 1_000)
                 }
                 commit()
             }
@@ -34,7 +34,7 @@ struct TripCutTests {
 
         private mutating func cut(_ time: Int64) {
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.take(key: key, cut: time, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe book.accept(key: key, cut: time, offset: offset, pushedMs: 1_000)
             }
             tables.cuts[car, default: []].insert(time)
             commit()

@@ -35,7 +35,7 @@ struct TripPartTests {
             var reading = CarReading(ts: midnightMs + minute * 60_000)
             (reading[.speed], reading[.rpm]) = (36_000, 2_000_000)
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.take(key: key, reading, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: 1_000)
             }
             offset += 1
         }
@@ -43,7 +43,7 @@ struct TripPartTests {
         mutating func mark(start: Int64) {
             let cut = midnightMs + start * 60_000
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe book.accept(key: key, cut: cut, offset: offset, pushedMs: 1_000)
             }
             offset += 1
             tables.cuts[car, default: []].insert(cut)

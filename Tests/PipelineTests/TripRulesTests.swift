@@ -62,16 +62,16 @@ struct TripRulesTests {
         let progress = CarProgress(nextOffset: 5, replayFrom: 5, replayClockMs: 0)
         var book = CarPartition(rules: TripRules(), progress: progress)
         let (new, pushedMs) = (Self.rules(tripGapMin: 9), Self.start)
-        #expect(book.take(rules: new, fromMs: 0, offset: 4, pushedMs: pushedMs) == nil)
-        let entry = book.take(rules: new, fromMs: pushedMs, offset: 5, pushedMs: pushedMs)
+        #expect(book.apply(rules: new, fromMs: 0, offset: 4, pushedMs: pushedMs) == nil)
+        let entry = book.apply(rules: new, fromMs: pushedMs, offset: 5, pushedMs: pushedMs)
         #expect(entry == .init(fromMs: pushedMs + DecodeError.aheadMsMax, rules: new))
-        let later = book.take(rules: TripRules(), fromMs: pushedMs + 10 * UTC.msPerDay, offset: 6, pushedMs: pushedMs)
+        let later = book.apply(rules: TripRules(), fromMs: pushedMs + 10 * UTC.msPerDay, offset: 6, pushedMs: pushedMs)
         #expect(later?.fromMs == pushedMs + 10 * UTC.msPerDay)
         _ = try unsafe Array("car-1".utf8).withUnsafeBytes { key in
-            try unsafe book.take(
+            try unsafe book.accept(
                 key: key, CarReading(ts: pushedMs + 20 * UTC.msPerDay), offset: 7, pushedMs: pushedMs)
         }
-        let last = book.take(rules: new, fromMs: pushedMs, offset: 8, pushedMs: -1)
+        let last = book.apply(rules: new, fromMs: pushedMs, offset: 8, pushedMs: -1)
         #expect(last?.fromMs == pushedMs + 20 * UTC.msPerDay + 1)
     }
 }

@@ -6,7 +6,7 @@ struct CampusTests {
     private func campus(_ rules: DispatchRules = DispatchRules(), vehicles: Int) -> Campus {
         var campus = Campus(rules: rules, travel: .kilometresPerHour(20))!
         for v in 0..<vehicles {
-            _ = campus.take(
+            _ = campus.apply(
                 .entered(vehicle: "v\(v)", capacity: 4, place: CampusPoint(xM: Double(v) * 1_000, yM: 0)), atMs: 0,
                 seed: 0)
         }
@@ -20,7 +20,7 @@ struct CampusTests {
 
     @Test func aRequestGoesToTheVehicleThatIsThere() {
         var campus = campus(vehicles: 3)
-        let decision = campus.take(.requested(Self.request("a", from: 1_900, to: 500)), atMs: 1_000, seed: 1)
+        let decision = campus.apply(.requested(Self.request("a", from: 1_900, to: 500)), atMs: 1_000, seed: 1)
         #expect(decision.outcome == .assigned(vehicle: "v2"))
         let choice = decision.choices[0]
         #expect(choice.request == "a" && choice.options[0].vehicle == "v2" && choice.options[0].isProven)
@@ -34,42 +34,42 @@ struct CampusTests {
     @Test func ofEqualVehiclesTheOneThatCameFirstHasIt() {
         var campus = campus(vehicles: 0)
         for id in ["z", "b", "a"] {
-            _ = campus.take(.entered(vehicle: id, capacity: 4, place: CampusPoint(xM: 0, yM: 0)), atMs: 0, seed: 0)
+            _ = campus.apply(.entered(vehicle: id, capacity: 4, place: CampusPoint(xM: 0, yM: 0)), atMs: 0, seed: 0)
         }
-        let decision = campus.take(.requested(Self.request("r", from: 100, to: 900)), atMs: 0, seed: 5)
+        let decision = campus.apply(.requested(Self.request("r", from: 100, to: 900)), atMs: 0, seed: 5)
         #expect(decision.outcome == .assigned(vehicle: "z"))
     }
 
     @Test func aRefusedRequestNeverGoesBack() {
         var campus = campus(vehicles: 2)
-        _ = campus.take(.requested(Self.request("a", from: 100, to: 900)), atMs: 0, seed: 1)
-        #expect(campus.take(.overridden(request: "a"), atMs: 1, seed: 2).outcome == .assigned(vehicle: "v1"))
-        #expect(campus.take(.overridden(request: "a"), atMs: 2, seed: 3).outcome == .queued(place: 1))
-        for seed in 4..<20 { _ = campus.take(.timePassed, atMs: 3, seed: UInt64(seed)) }
+        _ = campus.apply(.requested(Self.request("a", from: 100, to: 900)), atMs: 0, seed: 1)
+        #expect(campus.apply(.overridden(request: "a"), atMs: 1, seed: 2).outcome == .assigned(vehicle: "v1"))
+        #expect(campus.apply(.overridden(request: "a"), atMs: 2, seed: 3).outcome == .queued(place: 1))
+        for seed in 4..<20 { _ = campus.apply(.timePassed, atMs: 3, seed: UInt64(seed)) }
         #expect(campus.ride("a")?.vehicle == nil)
-        _ = campus.take(.entered(vehicle: "new", capacity: 1, place: CampusPoint(xM: 0, yM: 0)), atMs: 4, seed: 30)
+        _ = campus.apply(.entered(vehicle: "new", capacity: 1, place: CampusPoint(xM: 0, yM: 0)), atMs: 4, seed: 30)
         #expect(campus.ride("a")?.vehicle == "new")
     }
 
     @Test func whoFindsNoVehicleWaitsInLineAndIsGivenUpAfterTenMinutes() {
         var campus = campus(vehicles: 0)
         let asked = ["a", "b"].map { Self.request($0, from: 0, to: 1) }
-        #expect(campus.take(.requested(asked[0]), atMs: 0, seed: 1).outcome == .queued(place: 1))
-        #expect(campus.take(.requested(asked[1]), atMs: 60_000, seed: 2).outcome == .queued(place: 2))
-        #expect(campus.take(.timePassed, atMs: 600_000, seed: 3).expired == [])
-        #expect(campus.take(.timePassed, atMs: 600_001, seed: 4).expired == ["a"])
-        let entered = campus.take(
+        #expect(campus.apply(.requested(asked[0]), atMs: 0, seed: 1).outcome == .queued(place: 1))
+        #expect(campus.apply(.requested(asked[1]), atMs: 60_000, seed: 2).outcome == .queued(place: 2))
+        #expect(campus.apply(.timePassed, atMs: 600_000, seed: 3).expired == [])
+        #expect(campus.apply(.timePassed, atMs: 600_001, seed: 4).expired == ["a"])
+        let entered = campus.apply(
             .entered(vehicle: "v", capacity: 1, place: CampusPoint(xM: 0, yM: 0)), atMs: 600_002, seed: 5)
         #expect(entered.choices.map(\.request) == ["b"] && campus.ride("b")?.vehicle == "v")
     }
 
     @Test func aBreakdownLeavesThoseOnBoardAsNewPickupsWhereItStands() {
         var campus = campus(vehicles: 2)
-        _ = campus.take(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
-        _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
-        _ = campus.take(.requested(Self.request("b", from: 10, to: 800)), atMs: 1, seed: 2)
-        _ = campus.take(.moved(vehicle: "v0", place: CampusPoint(xM: 300, yM: 5)), atMs: 2, seed: 3)
-        let decision = campus.take(.brokeDown(vehicle: "v0"), atMs: 3, seed: 4)
+        _ = campus.apply(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
+        _ = campus.apply(.pickedUp(request: "a"), atMs: 1, seed: 2)
+        _ = campus.apply(.requested(Self.request("b", from: 10, to: 800)), atMs: 1, seed: 2)
+        _ = campus.apply(.moved(vehicle: "v0", place: CampusPoint(xM: 300, yM: 5)), atMs: 2, seed: 3)
+        let decision = campus.apply(.brokeDown(vehicle: "v0"), atMs: 3, seed: 4)
         #expect(campus.vehicle("v0") == nil && campus.fault == nil)
         #expect(campus.ride("a")?.vehicle == "v1" && campus.ride("b")?.vehicle == "v1")
         #expect(campus.ride("a")?.request.pickup == CampusPoint(xM: 300, yM: 5))
@@ -78,55 +78,55 @@ struct CampusTests {
 
     @Test func outOfServiceDropsThoseOnBoardAndTakesNobodyElse() {
         var campus = campus(vehicles: 1)
-        _ = campus.take(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
-        _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
-        _ = campus.take(.requested(Self.request("b", from: 10, to: 800)), atMs: 1, seed: 3)
-        _ = campus.take(.left(vehicle: "v0"), atMs: 2, seed: 4)
+        _ = campus.apply(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
+        _ = campus.apply(.pickedUp(request: "a"), atMs: 1, seed: 2)
+        _ = campus.apply(.requested(Self.request("b", from: 10, to: 800)), atMs: 1, seed: 3)
+        _ = campus.apply(.left(vehicle: "v0"), atMs: 2, seed: 4)
         #expect(campus.vehicle("v0")?.stops == [Stop(rank: 1, kind: .dropoff)])
         #expect(campus.ride("b")?.vehicle == nil && campus.fault == nil)
-        _ = campus.take(.droppedOff(request: "a"), atMs: 3, seed: 5)
+        _ = campus.apply(.droppedOff(request: "a"), atMs: 3, seed: 5)
         #expect(campus.vehicles.isEmpty && campus.rides.map(\.request.id) == ["b"])
     }
 
     @Test("Nobody is promised a vehicle that nobody has heard of; who waits for it gets another, who rides stays")
     func aSilentVehicleIsNotPlannedWith() throws {
         var campus = campus(vehicles: 2)
-        _ = campus.take(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
-        _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
-        _ = campus.take(.requested(Self.request("b", from: 10, to: 800)), atMs: 1, seed: 3)
+        _ = campus.apply(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
+        _ = campus.apply(.pickedUp(request: "a"), atMs: 1, seed: 2)
+        _ = campus.apply(.requested(Self.request("b", from: 10, to: 800)), atMs: 1, seed: 3)
         #expect(campus.ride("a")?.vehicle == "v0" && campus.ride("b")?.vehicle == "v0")
-        _ = campus.take(.fellSilent(vehicle: "v0"), atMs: 2, seed: 4)
+        _ = campus.apply(.fellSilent(vehicle: "v0"), atMs: 2, seed: 4)
         #expect(campus.ride("a")?.vehicle == "v0" && campus.ride("b")?.vehicle == "v1" && campus.fault == nil)
         #expect(try Campus(packed: campus.packed()) == campus)
-        _ = campus.take(.requested(Self.request("c", from: 0, to: 900)), atMs: 3, seed: 5)
+        _ = campus.apply(.requested(Self.request("c", from: 0, to: 900)), atMs: 3, seed: 5)
         #expect(campus.ride("c")?.vehicle == "v1")
         #expect(
-            campus.take(.fellSilent(vehicle: "v0"), atMs: 4, seed: 6).itineraries.isEmpty, "said again it is no news")
-        _ = campus.take(.fellSilent(vehicle: "v1"), atMs: 5, seed: 7)
+            campus.apply(.fellSilent(vehicle: "v0"), atMs: 4, seed: 6).itineraries.isEmpty, "said again it is no news")
+        _ = campus.apply(.fellSilent(vehicle: "v1"), atMs: 5, seed: 7)
         #expect(campus.ride("c")?.vehicle == nil)
-        _ = campus.take(.moved(vehicle: "v0", place: CampusPoint(xM: 0, yM: 0)), atMs: 6, seed: 8)
-        _ = campus.take(.timePassed, atMs: 7, seed: 9)
+        _ = campus.apply(.moved(vehicle: "v0", place: CampusPoint(xM: 0, yM: 0)), atMs: 6, seed: 8)
+        _ = campus.apply(.timePassed, atMs: 7, seed: 9)
         #expect(campus.ride("c")?.vehicle == "v0" && campus.fault == nil)
     }
 
     @Test("A ride ends, or another vehicle takes it, wherever the rider is") func aRideIsEndedOrHandedOver() {
         var campus = campus(vehicles: 2)
-        _ = campus.take(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
-        _ = campus.take(.pickedUp(request: "a"), atMs: 1, seed: 2)
-        _ = campus.take(.moved(vehicle: "v0", place: CampusPoint(xM: 300, yM: 5)), atMs: 2, seed: 3)
-        _ = campus.take(.handedOver(request: "a"), atMs: 3, seed: 4)
+        _ = campus.apply(.requested(Self.request("a", from: 0, to: 900)), atMs: 0, seed: 1)
+        _ = campus.apply(.pickedUp(request: "a"), atMs: 1, seed: 2)
+        _ = campus.apply(.moved(vehicle: "v0", place: CampusPoint(xM: 300, yM: 5)), atMs: 2, seed: 3)
+        _ = campus.apply(.handedOver(request: "a"), atMs: 3, seed: 4)
         #expect(campus.ride("a")?.vehicle == "v1" && campus.ride("a")?.refusedBy == ["v0"] && campus.fault == nil)
         #expect(campus.ride("a")?.request.pickup == CampusPoint(xM: 300, yM: 5))
-        _ = campus.take(.handedOver(request: "a"), atMs: 4, seed: 5)
+        _ = campus.apply(.handedOver(request: "a"), atMs: 4, seed: 5)
         #expect(campus.ride("a")?.vehicle == nil, "neither of them again")
-        #expect(campus.take(.handedOver(request: "a"), atMs: 5, seed: 6).outcome == .ignored(.notAssigned))
-        _ = campus.take(.ended(request: "a"), atMs: 6, seed: 7)
+        #expect(campus.apply(.handedOver(request: "a"), atMs: 5, seed: 6).outcome == .ignored(.notAssigned))
+        _ = campus.apply(.ended(request: "a"), atMs: 6, seed: 7)
         #expect(campus.rides.isEmpty && campus.fault == nil)
-        _ = campus.take(.requested(Self.request("b", from: 0, to: 900)), atMs: 7, seed: 8)
-        _ = campus.take(.pickedUp(request: "b"), atMs: 8, seed: 9)
+        _ = campus.apply(.requested(Self.request("b", from: 0, to: 900)), atMs: 7, seed: 8)
+        _ = campus.apply(.pickedUp(request: "b"), atMs: 8, seed: 9)
         let vehicle = campus.ride("b")!.vehicle!
-        _ = campus.take(.left(vehicle: vehicle), atMs: 9, seed: 10)
-        _ = campus.take(.ended(request: "b"), atMs: 10, seed: 11)
+        _ = campus.apply(.left(vehicle: vehicle), atMs: 9, seed: 10)
+        _ = campus.apply(.ended(request: "b"), atMs: 10, seed: 11)
         #expect(campus.rides.isEmpty && campus.vehicle(vehicle) == nil && campus.fault == nil)
     }
 
@@ -150,11 +150,11 @@ struct CampusTests {
         ] as [(DispatchEvent, DispatchFault)])
     func refusals(event: DispatchEvent, fault: DispatchFault) {
         var campus = campus(vehicles: 1)
-        _ = campus.take(.requested(Self.request("on", from: 0, to: 900, passengers: 3)), atMs: 0, seed: 1)
-        _ = campus.take(.pickedUp(request: "on"), atMs: 0, seed: 1)
-        _ = campus.take(.requested(Self.request("a", from: 500, to: 1_500)), atMs: 0, seed: 2)
+        _ = campus.apply(.requested(Self.request("on", from: 0, to: 900, passengers: 3)), atMs: 0, seed: 1)
+        _ = campus.apply(.pickedUp(request: "on"), atMs: 0, seed: 1)
+        _ = campus.apply(.requested(Self.request("a", from: 500, to: 1_500)), atMs: 0, seed: 2)
         let before = campus
-        #expect(campus.take(event, atMs: 5, seed: 9).outcome == .ignored(fault))
+        #expect(campus.apply(event, atMs: 5, seed: 9).outcome == .ignored(fault))
         #expect(campus == before)
     }
 
@@ -165,11 +165,11 @@ struct CampusTests {
             rules.otherVehiclePrice = price
             var campus = campus(rules, vehicles: 1)
             for r in 0..<6 {
-                _ = campus.take(
+                _ = campus.apply(
                     .requested(Self.request("r\(r)", from: 2_000 + Double(r) * 50, to: 100)), atMs: 0, seed: UInt64(r))
             }
             let place = CampusPoint(xM: 2_100, yM: 0)
-            return campus.take(.entered(vehicle: "near", capacity: 4, place: place), atMs: 0, seed: 50).moved.filter {
+            return campus.apply(.entered(vehicle: "near", capacity: 4, place: place), atMs: 0, seed: 50).moved.filter {
                 $0.vehicleBefore != $0.vehicleAfter
             }.count
         }

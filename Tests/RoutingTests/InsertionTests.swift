@@ -1,4 +1,5 @@
 import Routing
+import SimKit
 import Testing
 
 struct InsertionTests {

@@ -5,7 +5,7 @@ import Testing
 
 /// What is learned of places, against a sum over all trials with the library's power.
 struct LikelihoodsTests {
-    private struct Trial {
+    private struct MachineBacktest {
         var place: CampusPoint
         var isWait: Bool
         var isWrong: Bool
@@ -14,23 +14,23 @@ struct LikelihoodsTests {
 
     private static let halfLifeMs: Int64 = 30 * 86_400_000
 
-    private static func day(_ seed: UInt64, _ count: Int) -> [Trial] {
+    private static func day(_ seed: UInt64, _ count: Int) -> [MachineBacktest] {
         var chance = SeededChance(seed: seed)
         var atMs: Int64 = 1_790_000_000_000 + chance.below(1_000_000_000)
         return (0..<count).map { _ in
             atMs += chance.once(in: 4) ? 0 : chance.below(5 * 86_400_000)
             let place = CampusPoint(xM: Double(chance.below(2_400)) - 1_200, yM: Double(chance.below(1_600)) - 800)
-            return Trial(place: place, isWait: chance.once(in: 2), isWrong: chance.once(in: 5), atMs: atMs)
+            return MachineBacktest(place: place, isWait: chance.once(in: 2), isWrong: chance.once(in: 5), atMs: atMs)
         }
     }
 
-    private static func learned(_ trials: [Trial]) -> Likelihoods {
+    private static func learned(_ trials: [MachineBacktest]) -> Likelihoods {
         var likelihoods = Likelihoods(halfLifeMs: halfLifeMs)
         for trial in trials { add(trial, &likelihoods) }
         return likelihoods
     }
 
-    private static func add(_ trial: Trial, _ likelihoods: inout Likelihoods) {
+    private static func add(_ trial: MachineBacktest, _ likelihoods: inout Likelihoods) {
         if trial.isWait {
             likelihoods.waited(at: trial.place, cancelled: trial.isWrong, atMs: trial.atMs)
         } else {
@@ -39,7 +39,8 @@ struct LikelihoodsTests {
     }
 
     /// Every trial again for every question.
-    private static func brute(_ trials: [Trial], at place: CampusPoint, isWait: Bool, nowMs: Int64) -> Double {
+    private static func brute(_ trials: [MachineBacktest], at place: CampusPoint, isWait: Bool, nowMs: Int64) -> Double
+    {
         func cell(_ point: CampusPoint) -> (Int, Int) { (Int(floor(point.xM / 250)), Int(floor(point.yM / 250))) }
         var (all, allWrong, near, nearWrong) = (0.0, 0.0, 0.0, 0.0)
         let home = cell(place)

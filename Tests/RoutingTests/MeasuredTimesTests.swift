@@ -9,8 +9,8 @@ struct MeasuredTimesTests {
 
     private static func campus() -> Campus {
         var campus = Campus(rules: DispatchRules(), travel: .kilometresPerHour(20))!
-        _ = campus.take(.entered(vehicle: "a", capacity: 4, place: a), atMs: 0, seed: 0)
-        _ = campus.take(.entered(vehicle: "b", capacity: 4, place: b), atMs: 0, seed: 0)
+        _ = campus.apply(.entered(vehicle: "a", capacity: 4, place: a), atMs: 0, seed: 0)
+        _ = campus.apply(.entered(vehicle: "b", capacity: 4, place: b), atMs: 0, seed: 0)
         return campus
     }
 
@@ -23,12 +23,12 @@ struct MeasuredTimesTests {
 
     @Test("Measured ways decide where they are known: a railway lies between") func decides() {
         var campus = Self.campus()
-        let plain = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
+        let plain = campus.apply(.requested(Self.request), atMs: 1_000, seed: 0)
         #expect(plain.outcome == .assigned(vehicle: "a"))
         campus = Self.campus()
-        let said = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
+        let said = campus.apply(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
         #expect(said.outcome == .done && said.itineraries.isEmpty && campus.measuredBy == "roads")
-        let decision = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
+        let decision = campus.apply(.requested(Self.request), atMs: 1_000, seed: 0)
         #expect(decision.outcome == .assigned(vehicle: "b"))
         let best = decision.choices[0].options[0]
         #expect(best.legs.map(\.seconds) == [120, 200] && best.legs.allSatisfy(\.isMeasured))
@@ -40,9 +40,9 @@ struct MeasuredTimesTests {
     func near() {
         for (metres, isMeasured) in [(99.0, true), (101.0, false)] {
             var campus = Self.campus()
-            _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
-            _ = campus.take(.moved(vehicle: "b", place: CampusPoint(xM: 1_000 + metres, yM: 0)), atMs: 950, seed: 0)
-            let decision = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
+            _ = campus.apply(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
+            _ = campus.apply(.moved(vehicle: "b", place: CampusPoint(xM: 1_000 + metres, yM: 0)), atMs: 950, seed: 0)
+            let decision = campus.apply(.requested(Self.request), atMs: 1_000, seed: 0)
             let option = decision.choices[0].options.first { $0.vehicle == "b" }
             #expect(option?.legs.map(\.isMeasured) == [isMeasured, true])
         }
@@ -50,11 +50,11 @@ struct MeasuredTimesTests {
 
     @Test("What nobody needs is forgotten after a while, and what is outstanding is kept") func forgets() {
         var campus = Self.campus()
-        _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
-        _ = campus.take(.requested(Self.request), atMs: 1_000, seed: 0)
+        _ = campus.apply(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
+        _ = campus.apply(.requested(Self.request), atMs: 1_000, seed: 0)
         campus.forgetMeasured(nowMs: 1_000_000)
         #expect(campus.measuredPlaceCount == 4 && campus.fault == nil)
-        _ = campus.take(.cancelled(request: "r"), atMs: 1_100, seed: 0)
+        _ = campus.apply(.cancelled(request: "r"), atMs: 1_100, seed: 0)
         campus.forgetMeasured(nowMs: 100_000)
         #expect(campus.measuredPlaceCount == 4)
         campus.forgetMeasured(nowMs: 200_000)
@@ -65,9 +65,9 @@ struct MeasuredTimesTests {
 
     @Test("Another source replaces what the one before said") func anotherSource() {
         var campus = Self.campus()
-        _ = campus.take(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
+        _ = campus.apply(.timesMeasured(Self.table([300, 120])), atMs: 900, seed: 0)
         let other = MeasuredTable(by: "other", from: [Self.a], to: [Self.pickup], seconds: [77])!
-        _ = campus.take(.timesMeasured(other), atMs: 950, seed: 0)
+        _ = campus.apply(.timesMeasured(other), atMs: 950, seed: 0)
         #expect(campus.measuredPlaceCount == 2 && campus.measuredBy == "other")
         #expect(campus.travel.measuredS.filter { !$0.isNaN } == [77])
     }
@@ -106,18 +106,18 @@ struct MeasuredTimesTests {
                     chance.once(in: 5) ? nil : Double(chance.below(600_000)) / 1_000
                 }
                 let by = chance.once(in: 20) ? "other" : "roads"
-                _ = campus.take(
+                _ = campus.apply(
                     .timesMeasured(MeasuredTable(by: by, from: from, to: to, seconds: seconds)!), atMs: nowMs, seed: 0)
             case 2:
-                _ = campus.take(
+                _ = campus.apply(
                     .requested(RideRequest(id: "r\(number)", passengers: 1, pickup: place(), dropoff: place())),
                     atMs: nowMs, seed: 3)
             case 3:
                 if let ride = campus.rides.first {
-                    _ = campus.take(.pickedUp(request: ride.request.id), atMs: nowMs, seed: 0);
-                    _ = campus.take(.droppedOff(request: ride.request.id), atMs: nowMs, seed: 0)
+                    _ = campus.apply(.pickedUp(request: ride.request.id), atMs: nowMs, seed: 0);
+                    _ = campus.apply(.droppedOff(request: ride.request.id), atMs: nowMs, seed: 0)
                 }
-            default: _ = campus.take(.moved(vehicle: "a", place: place()), atMs: nowMs, seed: 0)
+            default: _ = campus.apply(.moved(vehicle: "a", place: place()), atMs: nowMs, seed: 0)
             }
             campus.forgetMeasured(nowMs: nowMs)
             #expect(campus.fault == nil && campus.measuredPlaceCount <= 250, "seed \(seed)")

@@ -70,7 +70,7 @@ public struct CarWhole {
                 all[vehicle, default: []] +=
                     DriverJudgement(
                         vehicle: vehicle, readings: stretch.readings, context,
-                        passedMs: stretch.toMs + DriverWatch.reachMs
+                        passedMs: stretch.toMs + DriverAlertFold.reachMs
                     ).episodes
             }
         }

@@ -133,7 +133,7 @@ struct CarWorker {
         switch record {
         case .reading(let vehicle, let reading):
             let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                try! unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+                try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
             }
             guard let number else {
                 wanted = [vehicle]
@@ -154,7 +154,7 @@ struct CarWorker {
                 drivers.setBack(clockMs: ms, offset: offset)
             }
         case .rules(let new, let fromMs):
-            if let entry = book.take(rules: new, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+            if let entry = book.apply(rules: new, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
                 rules.append(entry)
             }
         case .action(let action):
@@ -182,11 +182,11 @@ struct CarWorker {
         }
         if let cut = action.cut {
             unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.take(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
+                _ = try! unsafe book.accept(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
             }
         }
         actions.append(action)
-        drivers.take(action, of: number, lastMs: lastMs, offset: offset)
+        drivers.accept(action, of: number, lastMs: lastMs, offset: offset)
         return true
     }
 
@@ -203,7 +203,7 @@ struct CarWorker {
         let replay = book.replayFrom
         inFlight = Commit(
             rows: book.rows, actions: actions, rules: rules,
-            changes: drivers.hasChanges ? drivers.takeChanges(book) : nil, book: book, from: written,
+            changes: drivers.hasChanges ? drivers.drainChanges(book) : nil, book: book, from: written,
             to: CarProgress(nextOffset: at, replayFrom: min(replay.offset, at), replayClockMs: replay.clockMs),
             isResolving: isResolving)
         written = at
@@ -238,7 +238,7 @@ struct CarWorker {
             let vehicle = book.name(number)
             drivers.begin(number, vehicle, tables.drivers.context(vehicle, fromMs: fromMs, drivers))
         }
-        for change in drivers.takeAccounts() {
+        for change in drivers.drainAccounts() {
             let vehicles = tables.drivers.sayings.cars(of: change.account)
             load(vehicles.filter { book.number(of: $0) == nil }, tables)
             for vehicle in vehicles {
@@ -247,17 +247,17 @@ struct CarWorker {
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
-        if let (spread, clockMs) = drivers.takeSetBack() {
+        if let (spread, clockMs) = drivers.dequeueSetBack() {
             drivers.begin(note(spread, tables, size, clockMs: clockMs, offset: spread.askedOffset))
         }
-        if let tick = drivers.takeTick() {
+        if let tick = drivers.dequeueTick() {
             if let spread = drivers.spreads.first {
                 drivers.goOn(note(spread, tables, size, clockMs: tick.clockMs, offset: tick.offset))
             }
             spreadLimits(tables, size, tick)
             drivers.passSilence(tick)
             // What is judged from what is stored goes on from what was told.
-            tables.drivers.write(drivers.takeChanges(book))
+            tables.drivers.write(drivers.drainChanges(book))
             for vehicle in drivers.codeTurns().prefix(turnsMax) { judgeCodes(of: vehicle, tick, tables.drivers) }
             let (latest, others) = drivers.turns(book, most: turnsMax)
             for turn in latest + others {
@@ -265,7 +265,7 @@ struct CarWorker {
                 if let rest = drivers.rest(of: turn) { judge(rest, tick, &tables) }
             }
         }
-        tables.drivers.write(drivers.takeChanges(book))
+        tables.drivers.write(drivers.drainChanges(book))
     }
 
     /// Cars that a clock which was set back comes to. Returns what is left of it.

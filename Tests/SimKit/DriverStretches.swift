@@ -10,7 +10,7 @@ extension DriverStretch {
     public static func all(_ readings: [CarReading]) -> [DriverStretch] {
         var groups: [(fromMs: Int64, isCut: Bool, readings: [CarReading])] = []
         for reading in readings {
-            guard let group = groups.last, reading.ts - group.readings.last!.ts <= DriverWatch.reachMs else {
+            guard let group = groups.last, reading.ts - group.readings.last!.ts <= DriverAlertFold.reachMs else {
                 groups.append((reading.ts, false, [reading]))
                 continue
             }

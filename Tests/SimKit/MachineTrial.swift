@@ -49,20 +49,21 @@ public enum MachineTrial {
         return events + SeededMachine.closing(events, count: 30 + 4 * all.count + 8 * vehicles.count)
     }
 
-    private static func pace(_ chance: inout SeededChance) -> MachineBook.Pace {
+    private static func pace(_ chance: inout SeededChance) -> MachinePartition.Pace {
         let notedMax = Int(1 + chance.below(4))
         if chance.once(in: 3) {
-            let product = MachineBook.Pace.product
-            return MachineBook.Pace(pages: product.pages, rows: product.rows, notedMax: notedMax)
+            let product = MachinePartition.Pace.product
+            return MachinePartition.Pace(pages: product.pages, rows: product.rows, notedMax: notedMax)
         }
         let first = Int(1 + chance.below(4))
         let last = first + Int(1 + chance.below(chance.once(in: 2) ? 8 : 100))
-        return MachineBook.Pace(pages: [first, last], rows: last + Int(chance.below(60)), notedMax: notedMax)
+        return MachinePartition.Pace(pages: [first, last], rows: last + Int(chance.below(60)), notedMax: notedMax)
     }
 
     /// Who commits each record is not killed.
     private static func run(
-        _ log: [MachineEvent], _ chance: inout SeededChance, batchMax: Int64, machinesMax: Int, pace: MachineBook.Pace
+        _ log: [MachineEvent], _ chance: inout SeededChance, batchMax: Int64, machinesMax: Int,
+        pace: MachinePartition.Pace
     ) -> (tables: MachineTables, rowsMax: Int) {
         var (tables, rowsMax) = (MachineTables(), 0)
         var book = tables.book(machinesMax: machinesMax, pace: pace)

@@ -32,7 +32,7 @@ struct AuditLogTests {
             try AuditLog.record(.logOut, by: "anna", from: "192.0.2.1", [("ä", "ß\"")], on: owner)
             try AuditLog.record(.linkGiven, about: "ben", on: owner)
             try AuditLog.record(.logInFailed, about: "nobody@example.org", from: "?", on: owner)
-            let entries = try AuditReads.entries(AuditReads.Filter(), newest: false, limit: 10, on: owner)
+            let entries = try AuditQueries.entries(AuditQueries.Filter(), newest: false, limit: 10, on: owner)
             let theirs = try owner.query(
                 "SELECT drover.audit_bytes(e) AS bytes FROM drover.audit_entry e ORDER BY sequence"
             ).map { try $0.bytes("bytes")! }
@@ -47,7 +47,7 @@ struct AuditLogTests {
         @Test("An anchor's number counts, not its hash alone") func anchored() throws {
             let owner = try Connection(conninfo: TestDatabase.migrated("audit_anchor"))
             for name in ["anna", "ben", "cara"] { try AuditLog.record(.linkGiven, about: name, on: owner) }
-            let entries = try AuditReads.entries(AuditReads.Filter(), newest: false, limit: 10, on: owner)
+            let entries = try AuditQueries.entries(AuditQueries.Filter(), newest: false, limit: 10, on: owner)
             let hash = entries[1].hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
             for right in ["2:" + hash, hash] {
                 #expect(try AuditCheck.run(AuditCheck.Anchor(right), on: owner).entries == 3)
@@ -63,9 +63,9 @@ struct AuditLogTests {
         @Test("A deed has its entry before it is done, and another where it failed") func deeds() throws {
             struct Refused: Error {}
             let owner = try Connection(conninfo: TestDatabase.migrated("audit_deed"))
-            let deed = AuditedDeed(.clockSetBack, by: "anna", [("topic", "t")])
+            let deed = AuditedOperation(.clockSetBack, by: "anna", [("topic", "t")])
             func told() throws -> [String] {
-                try AuditReads.entries(AuditReads.Filter(), newest: false, limit: 10, on: owner).map(\.detail)
+                try AuditQueries.entries(AuditQueries.Filter(), newest: false, limit: 10, on: owner).map(\.detail)
             }
             #expect(try deed.run(on: owner) { try told() } == [#"{"topic":"t"}"#])
             #expect(throws: Refused.self) { try deed.run(on: owner) { throw Refused() } }

@@ -140,7 +140,7 @@ private final class CarRun {
         (self.log, self.partition) = (log, TopicPartition(topic: "drover.cars", partition: partition))
         chance = SeededChance(seed: seed)
         self.conninfo = conninfo
-        db = try Store.connectForWriting(conninfo)
+        db = try SchemaConnection.connectForWriting(conninfo)
         model.minutes = tables.minutes.mapValues { $0.mapValues { .init(row: $0) } }
         model.trips = tables.trips.mapValues { $0.mapValues { .init(row: $0) } }
         model.days = tables.days.mapValues { $0.mapValues { .init(row: $0) } }
@@ -189,19 +189,19 @@ private final class CarRun {
             case .tick(let ts, _): workers[number].book.tick(ts, offset: offset)
             case .setBack(let ts): workers[number].book.setBack(ts, offset: offset)
             case .rules(let rules, let fromMs):
-                workers[number].book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: 1_000 + offset).map {
+                workers[number].book.apply(rules: rules, fromMs: fromMs, offset: offset, pushedMs: 1_000 + offset).map {
                     workers[number].rules.append(($0, offset))
                 }
             case .action(let action):
                 guard let cut = action.cut else { continue }
                 workers[number].marks.append(action)
                 unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe workers[number].book.take(
+                    _ = try! unsafe workers[number].book.accept(
                         key: key, cut: cut.ms, offset: offset, pushedMs: 1_000 + offset)
                 }
             case .reading(let vehicle, let reading):
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe workers[number].book.take(
+                    _ = try! unsafe workers[number].book.accept(
                         key: key, reading, offset: offset, pushedMs: 1_000 + offset)
                 }
             }
@@ -269,7 +269,7 @@ private final class CarRun {
         } catch is Refused {
             (model, isKept) = (before, false)
             // As a worker does: the session may believe in staging tables that were rolled back.
-            db = try Store.connectForWriting(conninfo)
+            db = try SchemaConnection.connectForWriting(conninfo)
         }
         if isKept, !hasFaults || !chance.once(in: 10) { return true }
         workers[number] = try takeOver()

@@ -15,16 +15,16 @@ struct MachineStoreTests {
 
     init() throws { db = try MachineStoreTests.connect() }
 
-    private static func connect() throws -> Connection { try Store.connectForWriting(database.get()) }
+    private static func connect() throws -> Connection { try SchemaConnection.connectForWriting(database.get()) }
 
     /// A small pace: histories of a few readings are judged in pieces, too, and what changes of all machines is noted one by one.
-    private let pace = MachineBook.Pace(pages: [2, 8], rows: 20, notedMax: 1)
+    private let pace = MachinePartition.Pace(pages: [2, 8], rows: 20, notedMax: 1)
 
-    private func book(_ partition: Int32, clockMs: Int64?) throws -> MachineBook {
+    private func book(_ partition: Int32, clockMs: Int64?) throws -> MachinePartition {
         try MachineReadBack.load(partition: partition, clockMs: clockMs, pace: pace, on: db)
     }
 
-    private func take(_ events: [MachineEvent], _ book: inout MachineBook, _ partition: Int32) throws -> Int {
+    private func take(_ events: [MachineEvent], _ book: inout MachinePartition, _ partition: Int32) throws -> Int {
         var (rest, rebuilt) = (events[...], 0)
         while !rest.isEmpty {
             let (changes, count) = try MachineReadBack.fold(rest, into: &book, partition: partition, on: db)
@@ -58,7 +58,7 @@ struct MachineStoreTests {
 
     /// What the model in memory holds after the same log, record by record.
     private func wanted(_ log: [MachineEvent]) -> MachineTables {
-        var (tables, book) = (MachineTables(), MachineBook(rules: RuleTimeline(), clockMs: nil, pace: pace))
+        var (tables, book) = (MachineTables(), MachinePartition(rules: RuleTimeline(), clockMs: nil, pace: pace))
         for event in log { _ = tables.take([event], into: &book) }
         return tables
     }

@@ -25,7 +25,7 @@ struct PersonStoreTests {
     private let ben = RosterEntry(id: "d-1", role: .rideDriver, name: "Ben", mail: "ben@campus.example")
 
     private func take(_ people: [RosterEntry], missing: Bool = false) throws -> PersonStore.Changes {
-        try PersonStore.take(people, campus: campus, disablesMissing: missing, on: owner)
+        try PersonStore.update(people, campus: campus, disablesMissing: missing, on: owner)
     }
 
     /// Of this test's campus: tokens of two tests are not the same.
@@ -44,7 +44,7 @@ struct PersonStoreTests {
     private func hand(_ person: String, _ code: UInt8, token: UInt8, campus other: String? = nil) throws
         -> PersonStore.Outcome
     {
-        try PersonStore.takeCode(
+        try PersonStore.redeemCode(
             campus: other ?? campus, person: person, digest: digest(code), token: digest(token), device: "phone",
             on: page)
     }

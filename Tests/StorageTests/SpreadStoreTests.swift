@@ -32,7 +32,7 @@ struct SpreadStoreTests {
                 id: id, vehicle: nil, ts: 1_789_344_000_000, by: "test", note: nil,
                 kind: .settings(account: InstallationLimits.account, text: text))
             offset += 1
-            drivers.take(action, of: nil, lastMs: .min, offset: offset)
+            drivers.accept(action, of: nil, lastMs: .min, offset: offset)
             try write([(action, offset)])
         }
 
@@ -41,12 +41,12 @@ struct SpreadStoreTests {
             offset += 1
             drivers.tick(clockMs: offset, after: offset - 1, offset: offset, pushedMs: 1, isClosing: false)
             let cars = vehicle.map { [DriverPartition.StoredCar(VehicleID($0)!, lastMs: .min)] } ?? []
-            drivers.spread(to: cars[...], isAll: vehicle == nil, book, drivers.takeTick()!)
+            drivers.spread(to: cars[...], isAll: vehicle == nil, book, drivers.dequeueTick()!)
             try write([])
         }
 
         mutating func write(_ actions: [(action: Action, offset: Int64?)]) throws {
-            let changes = drivers.takeChanges(book)
+            let changes = drivers.drainChanges(book)
             try db.transaction {
                 try ActionStore.write(actions, partition: SpreadStoreTests.partition, on: db)
                 try InstallationLimitsStore.write(changes, partition: SpreadStoreTests.partition, on: db)
@@ -65,7 +65,7 @@ struct SpreadStoreTests {
 
     @Test("Limits that others of their time replace are found again until these have come to all cars")
     func replaced() throws {
-        let db = try Store.connectForWriting(SpreadStoreTests.database.get())
+        let db = try SchemaConnection.connectForWriting(SpreadStoreTests.database.get())
         func kept() throws -> [String] {
             try db.query("SELECT record_id FROM replaced_limits ORDER BY 1").map { try $0.text(0)! }
         }
@@ -95,7 +95,7 @@ struct SpreadStoreTests {
 
     @Test("A clock that was set back goes on where it was, and what was asked for meanwhile behind it")
     func setBack() throws {
-        let db = try Store.connectForWriting(SpreadStoreTests.database.get())
+        let db = try SchemaConnection.connectForWriting(SpreadStoreTests.database.get())
         var worker = Worker(db)
         func begin(_ day: Int64, _ offset: Int64, after vehicle: String) throws {
             worker.drivers.begin(

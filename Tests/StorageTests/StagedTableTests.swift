@@ -34,7 +34,7 @@ struct StagedTableTests {
     }
 
     @Test("A merge looks up each row by its key, in the partition of its time and no other") func byKey() throws {
-        let db = try Store.connectForWriting(TestDatabase.migrated("staged"))
+        let db = try SchemaConnection.connectForWriting(TestDatabase.migrated("staged"))
         for month in 0..<3 { try db.transaction { try write(0..<3_000, "old", month: month, on: db) } }
         try db.transaction {
             let before = try scans(db)

@@ -16,7 +16,7 @@ struct StoredStretchTests {
         var reading = CarReading(ts: midnightMs + minute * 60_000)
         reading[.speed] = 36_000
         unsafe Array(car.text.utf8).withUnsafeBytes { key in
-            _ = try! unsafe book.take(key: key, reading, offset: offset, pushedMs: 1_000)
+            _ = try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: 1_000)
         }
     }
 
@@ -37,7 +37,7 @@ struct StoredStretchTests {
     }
 
     @Test func aStretchEndsWithThePartOfTheDrive() throws {
-        let db = try Store.connectForWriting(TestDatabase.migrated("stretch"))
+        let db = try SchemaConnection.connectForWriting(TestDatabase.migrated("stretch"))
         var book = CarPartition(
             rules: TripRules(), progress: CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0))
         // A silence of ten minutes ends a trip, but no stretch.

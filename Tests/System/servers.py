@@ -44,7 +44,7 @@ def make_golden(program, folder):
     shutil.rmtree(folder, ignore_errors=True)
     cluster = Cluster(folder)
     try:
-        logins = re.findall(r"CREATE ROLE (\w+ LOGIN(?: CREATEROLE)?)", (ROOT / "Sources/Tools/LocalServers/Roles.swift").read_text())
+        logins = re.findall(r"CREATE ROLE (\w+ LOGIN(?: CREATEROLE)?)", (ROOT / "Sources/Tools/LocalServers/DatabaseSetup.swift").read_text())
         assert len(logins) >= 8, logins
         with psycopg.connect(cluster.conninfo(), autocommit=True) as connection:
             for login in logins:

@@ -430,7 +430,7 @@ class Torture:
     def fault_zombie(self):
         """Stopped for longer than the session, so that others take over; then it goes on where it was, believing that all is as before."""
         worker = self._pick()
-        # Not in a transaction: its locks would be waited for until PostgreSQL ends it (Store.swift), half a minute. What one of its
+        # Not in a transaction: its locks would be waited for until PostgreSQL ends it (SchemaConnection.swift), half a minute. What one of its
         # sessions waits for may be given to it later, and is seen in the same way.
         self._stop_where(worker, lambda open_ones: not open_ones)
         self._stop_beyond_session(worker)

@@ -94,7 +94,7 @@ final class Lines: Sendable {
     }
 
     @Test func oncePerPeriodCountsTheRest() {
-        let once = OncePer(periodMs: 1000, keysMax: 2)
+        let once = Throttle(periodMs: 1000, keysMax: 2)
         #expect(once.pass("a", nowMs: 0) == 0)
         #expect(once.pass("a", nowMs: 1) == nil)
         #expect(once.pass("b", nowMs: 2) == 0)

@@ -30,9 +30,9 @@ import Threads
             turns.close()
         }
         thread.notice()
-        #expect(turns.take() == 1)
+        #expect(turns.dequeue() == 1)
         thread.stop()
-        while turns.take() != nil {}
+        while turns.dequeue() != nil {}
     }
 
     @Test func aPartOfTheProgramIsToldToStop() {
@@ -41,9 +41,9 @@ import Threads
             while !shouldStop() { turns.put(1) }
             turns.put(2)
         }
-        #expect(turns.take() == 1)
+        #expect(turns.dequeue() == 1)
         thread.stop()
-        #expect(turns.takeAll()?.last == 2)
+        #expect(turns.dequeueAll()?.last == 2)
     }
 
     @Test func troubleIsToldOncePerKindAndSoIsItsEnd() {
@@ -51,7 +51,7 @@ import Threads
         let log = Log(level: .info, nowMs: { 0 }) { line in
             lines.withLock { $0.append(String(line.dropFirst(25).dropLast())) }
         }
-        var trouble = TroubleLog(cannot: "it does not go", again: "it goes again", level: .warning, log: log)
+        var trouble = FailureLog(cannot: "it does not go", again: "it goes again", level: .warning, log: log)
         for kind in ["", "", "disk", "disk"] { trouble.failed("no", of: kind) }
         #expect(trouble.isInTrouble)
         for _ in 0..<2 { trouble.isOver() }

@@ -59,7 +59,7 @@ package struct CampusDay: Sendable {
     package mutating func accept(_ record: RideRecord, offset: Int64, atMs: Int64) {
         guard record.campus == campus else { return }
         let dispatcher = partition.dispatchers[campus]
-        do { try partition.take(record, offset: offset, atMs: atMs) } catch { return }
+        do { try partition.accept(record, offset: offset, atMs: atMs) } catch { return }
         let known = dispatcher ?? partition.dispatchers[campus]
         guard let atMs = known.map({ $0.time(of: record, pushedMs: atMs) }) ?? atMs else { return }
         if goesByRecordTime { events.append((offset, atMs, .timePassed)) }
@@ -99,7 +99,7 @@ package struct CampusDay: Sendable {
     }
 
     private mutating func settle(_ offset: Int64, _ atMs: Int64) {
-        let changes = partition.takeChanges()
+        let changes = partition.drainChanges()
         guard let dispatcher = partition.dispatchers[campus] else { return }
         if let before = start {
             note(changes, offset, max(atMs, spanMs.lowerBound))

@@ -66,11 +66,11 @@ package struct RuleTest: Sendable {
         // Something is to be judged again; readings among it.
         var (isWaiting, hasLate) = (false, false)
         func tell(at ms: Int64, isLate: Bool = false) {
-            var episodes = Trial.episodes(judged, rules: timeline, services: judgedBy, clockMs: clockMs)
+            var episodes = MachineBacktest.episodes(judged, rules: timeline, services: judgedBy, clockMs: clockMs)
             if hasLate {
                 // A pending alert may still show that the machine was not silent: only told alerts are final.
                 let known = Set(
-                    Trial.episodes(judged, rules: timeline, services: judgedBy, clockMs: nil).map(\.id))
+                    MachineBacktest.episodes(judged, rules: timeline, services: judgedBy, clockMs: nil).map(\.id))
                 episodes.removeAll { episode in
                     !known.contains(episode.id)
                         && !told.all.contains { !$0.isWithdrawn && $0.episode.competes(with: episode) }
@@ -146,7 +146,7 @@ package struct RuleTest: Sendable {
         let lines = missed.map { expected in
             let index = came.firstIndex { $0.name == expected.name }
             let other = index.map { came.remove(at: $0) }
-            let opened = other?.alert.episode.openedMs ?? TrialTime.parse(expected.said["opened"]!, from: startMs)!
+            let opened = other?.alert.episode.openedMs ?? RuleTestTime.parse(expected.said["opened"]!, from: startMs)!
             return "expected: \(expected.name) \(RuleTest.text(expected.said))\n  came:     "
                 + (other.map { "\($0.name) \(RuleTest.text($0.cells))" } ?? "nothing")
                 + around(opened, expected.name)
@@ -168,7 +168,7 @@ package struct RuleTest: Sendable {
     private func cells(_ alert: ToldAlert) -> [String: String] {
         let episode = alert.episode
         func number(_ value: Int64?) -> String { value.map { Decimal.text($0, decimals: 3) } ?? "none" }
-        func time(_ ms: Int64?) -> String { ms.map { TrialTime.text($0, from: startMs) } ?? "none" }
+        func time(_ ms: Int64?) -> String { ms.map { RuleTestTime.text($0, from: startMs) } ?? "none" }
         return [
             "opened": time(episode.openedMs), "resolved": time(episode.resolvedMs),
             "state": alert.state.rawValue, "severity": episode.severity.rawValue,
@@ -197,7 +197,7 @@ package struct RuleTest: Sendable {
                 case .service(let service): "service at \(Decimal.text(service.atHours, decimals: 3)) h"
                 case .reading(let reading): "reading, " + value(parameter, reading)
                 }
-            return "\n      \(TrialTime.text(fact.ms, from: startMs))  \(what)"
+            return "\n      \(RuleTestTime.text(fact.ms, from: startMs))  \(what)"
         }.joined()
     }
 
@@ -207,7 +207,7 @@ package struct RuleTest: Sendable {
         case .number: return "\(parameter.row.key) \(Decimal.text(value, decimals: 3))"
         case .count: return "\(parameter.row.key) \(value)"
         case .flag: return "\(parameter.row.key) \(value == 1)"
-        case .time: return "\(parameter.row.key) \(TrialTime.text(value, from: startMs))"
+        case .time: return "\(parameter.row.key) \(RuleTestTime.text(value, from: startMs))"
         }
     }
 }

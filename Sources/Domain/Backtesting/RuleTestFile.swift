@@ -76,8 +76,8 @@ private struct RuleTestReader {
 
     private func time(_ node: YAMLNode, from startMs: Int64) throws(RuleTestFault) -> Int64 {
         let text = try text(node)
-        guard let ms = TrialTime.parse(text, from: startMs) else {
-            throw fault(node, "`\(text)` is not \(TrialTime.accepted)")
+        guard let ms = RuleTestTime.parse(text, from: startMs) else {
+            throw fault(node, "`\(text)` is not \(RuleTestTime.accepted)")
         }
         return ms
     }
@@ -196,7 +196,7 @@ private struct RuleTestReader {
         for entry in entries.dropFirst() {
             let text = try text(entry.node)
             if !isRule, RuleTest.timeKeys.contains(entry.key), text != "none" {
-                said[entry.key] = TrialTime.text(try time(entry.node, from: startMs), from: startMs)
+                said[entry.key] = RuleTestTime.text(try time(entry.node, from: startMs), from: startMs)
             } else {
                 // 49.90 is 49.9.
                 said[entry.key] = Decimal.scaled(text.utf8, decimals: 3).map { Decimal.text($0, decimals: 3) } ?? text

@@ -6,7 +6,7 @@ internal import Fleet
 /// | Stage      | Topic              | A key names | Decoded by       | Folded by         |
 /// | ---------- | ------------------ | ----------- | ---------------- | ----------------- |
 /// | `cars`     | `drover.cars`      | a car       | `RecordDecoder`  | `CarPartition`         |
-/// | `machines` | `drover.machines`  | a machine   | `RecordDecoder`  | `MachineBook`     |
+/// | `machines` | `drover.machines`  | a machine   | `RecordDecoder`  | `MachinePartition`     |
 /// | `campuses` | `drover.dispatch`  | a campus    | `RideRecords`    | `CampusPartition` |
 /// | `surveys`  | `drover.sightings` | a site      | `SurveyRecords`  | `SurveyFold`      |
 /// | `tours`    | `drover.tours`     | a tour      | `TourRecords`    | `TourFold`        |

@@ -81,7 +81,7 @@ extension HTML: ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ number: some BinaryInteger) { markup += String(number) }
 
         /// A segment of a path, or a name or value of a query.
-        package mutating func appendInterpolation(encoded text: String) { markup += Address.escaped(text) }
+        package mutating func appendInterpolation(encoded text: String) { markup += URLText.escaped(text) }
     }
 }
 

@@ -27,7 +27,7 @@ package struct SurveyFold {
     package init(_ known: [SurveyKey: SurveyHistory]) { (before, after) = (known, known) }
 
     /// In the order of the log.
-    package mutating func take(_ record: SurveyRecord, offset: Int64) -> SurveyHistory.Outcome {
+    package mutating func apply(_ record: SurveyRecord, offset: Int64) -> SurveyHistory.Outcome {
         let outcome = after[record.key, default: SurveyHistory()].apply(record, offset: offset)
         if outcome == .taken { touched.insert(record.key) }
         return outcome

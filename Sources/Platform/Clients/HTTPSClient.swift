@@ -75,7 +75,7 @@ package final class HTTPSClient {
     ///     against each address that is connected to. Nil: anywhere.
     package func ask(
         _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil, totalMs: Int? = nil,
-        reach: Reach? = nil
+        reach: AddressPolicy? = nil
     ) throws(RequestError) -> Reply {
         let curl = unsafe UnsafeMutableRawPointer(handle)
         // Connections stay open for the next request.
@@ -142,15 +142,15 @@ private final class Answer {
     var headerBytes = 0
     var body: [UInt8] = []
     var isTooLarge = false
-    let reach: Reach?
+    let reach: AddressPolicy?
     var refusal: String?
 
-    init(bodyBytesMax: Int, reach: Reach?) { (self.bodyBytesMax, self.reach) = (bodyBytesMax, reach) }
+    init(bodyBytesMax: Int, reach: AddressPolicy?) { (self.bodyBytesMax, self.reach) = (bodyBytesMax, reach) }
 
     /// Whether an address may be connected to.
     func allows(_ text: String, port: Int32) -> Bool {
         guard let reach else { return true }
-        guard let address = Address(text), let port = UInt16(exactly: port) else { return false }
+        guard let address = IPAddress(text), let port = UInt16(exactly: port) else { return false }
         guard let fault = reach.refusal(of: address, port: port) else { return true }
         refusal = "\(address): \(fault)"
         return false

@@ -20,7 +20,7 @@ package enum Password {
 
     /// Two at a time, since each holds its memory, and four that wait: a flood of log-ins holds 6 of the 12 threads that
     /// answer pages.
-    private static let line = ShortLine(atWork: 2, waiting: 4)
+    private static let line = ConcurrencyLimiter(atWork: 2, waiting: 4)
 
     /// True when another hash would be refused. Ask before counting a try.
     package static var isBusy: Bool { line.isFull }

@@ -19,11 +19,11 @@ final class Exchange {
     private var declaredBytes = 0
     /// The client sends nothing before it is told to.
     private var waits = false
-    private var holder = BodyHolder.address("?")
+    private var holder = BodyOwner.address("?")
     /// Set: it is being asked who sends so much.
-    var gate: Resting<Admission>?
+    var gate: PendingValue<Admission>?
     /// Set: the handler was called, and this gives its answer.
-    var resting: Resting<Response>?
+    var resting: PendingValue<Response>?
 
     init(target: [UInt8], place: UInt) { (self.target, self.place) = (target, place) }
 
@@ -87,7 +87,7 @@ final class Exchange {
     func bareLineArrived() { refusal = refusal ?? Refusal.bad("Lines of chunks end in CR LF.") }
 
     /// False: enough, close.
-    func bodyArrived(_ bytes: UnsafeRawBufferPointer, held: HeldBodies) -> Bool {
+    func bodyArrived(_ bytes: UnsafeRawBufferPointer, held: BodyMemory) -> Bool {
         if refusal == nil { refusal = refusing(bytes.count, held) }
         if refusal == nil {
             unsafe request!.body.append(contentsOf: bytes)
@@ -99,14 +99,14 @@ final class Exchange {
     }
 
     /// Nil: the bytes are reserved.
-    private func refusing(_ count: Int, _ held: HeldBodies) -> Response? {
+    private func refusing(_ count: Int, _ held: BodyMemory) -> Response? {
         let bytes = request!.body.count + count
         if bytes > bodyBytesMax { return overflow }
         return held.reserve(count, of: max(bytes, declaredBytes), for: holder)
     }
 
     /// The body is of no more use.
-    func letGo(_ held: HeldBodies) {
+    func letGo(_ held: BodyMemory) {
         held.release(request?.body.count ?? 0, of: holder)
         request?.body = []
     }

@@ -11,7 +11,7 @@ final class HandlerThreads: Sendable {
         for (number, thread) in threads.enumerated() {
             // The threads keep this alive until it is stopped.
             thread.start("handler-\(number)") { [self] _ in
-                while let work = waiting.take() { work() }
+                while let work = waiting.dequeue() { work() }
             }
         }
     }

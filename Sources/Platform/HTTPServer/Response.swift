@@ -12,7 +12,7 @@ package struct Response: Sendable {
     /// Set: the body is a part of a file, and `body` is not sent.
     var file: (body: FileBody, range: Range<Int>)?
     /// Set: this is none, and that gives it.
-    var later: LaterAnswer?
+    var later: DeferredResponse?
 
     package init(_ status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status
@@ -41,7 +41,7 @@ package struct Response: Sendable {
     package var isLater: Bool { later != nil }
 
     /// A response that `answer` will supply.
-    package static func later(_ answer: LaterAnswer) -> Response {
+    package static func later(_ answer: DeferredResponse) -> Response {
         var response = Response(500)
         response.later = answer
         return response
@@ -50,7 +50,7 @@ package struct Response: Sendable {
     /// Maps the response: at once, or later on the thread that supplies it.
     package func then(_ make: @escaping @Sendable (Response) -> Response) -> Response {
         guard let later else { return make(self) }
-        let answer = LaterAnswer()
+        let answer = DeferredResponse()
         later.whenGiven { answer.give(make($0)) }
         return .later(answer)
     }

@@ -9,11 +9,11 @@ final class ServerContext: Sendable {
     private let handler: @Sendable (Request) -> Response
     private let admit: (@Sendable (Request) -> Admission)?
     let connections: Connections
-    let held: HeldBodies
+    let held: BodyMemory
     /// Bodies that go on, by what they are.
     private let streams = Mutex<(open: [ObjectIdentifier: BodyStream], isOver: Bool)>(([:], false))
     /// Answers that handlers promised.
-    private let laters = Mutex<(open: [ObjectIdentifier: LaterAnswer], isOver: Bool)>(([:], false))
+    private let laters = Mutex<(open: [ObjectIdentifier: DeferredResponse], isOver: Bool)>(([:], false))
     /// Ends the waits of requests whose response or admission is pending.
     private let resting = Mutex<(open: [ObjectIdentifier: @Sendable () -> Void], isOver: Bool)>(([:], false))
     let handlers: HandlerThreads
@@ -29,7 +29,7 @@ final class ServerContext: Sendable {
         self.refused = refused
         self.admit = admit
         self.handler = handler
-        held = HeldBodies(limits)
+        held = BodyMemory(limits)
         handlers = HandlerThreads(threads)
         connections = Connections(limits)
     }
@@ -45,8 +45,8 @@ final class ServerContext: Sendable {
     }
 
     /// Calls the handler on a thread of its own.
-    func handle(_ request: Request) -> Resting<Response> {
-        let rest = Resting<Response>()
+    func handle(_ request: Request) -> PendingValue<Response> {
+        let rest = PendingValue<Response>()
         guard begin(rest, whenOver: ServerContext.stopping) else { return rest }
         handlers.run { [self] in
             let response = handler(request)
@@ -61,16 +61,16 @@ final class ServerContext: Sendable {
     }
 
     /// Asks who sends a large body: a query, so it needs a thread that may wait. Nil: the server does not ask.
-    func admission(of request: Request) -> Resting<Admission>? {
+    func admission(of request: Request) -> PendingValue<Admission>? {
         guard let admit else { return nil }
-        let rest = Resting<Admission>()
+        let rest = PendingValue<Admission>()
         guard begin(rest, whenOver: .stranger(ServerContext.stopping)) else { return rest }
         handlers.run { rest.give(admit(request)) }
         return rest
     }
 
     /// False: the server stops, and it was told so.
-    private func begin<Value>(_ rest: Resting<Value>, whenOver last: Value) -> Bool {
+    private func begin<Value>(_ rest: PendingValue<Value>, whenOver last: Value) -> Bool {
         let isOver = resting.withLock { resting in
             if !resting.isOver { resting.open[ObjectIdentifier(rest)] = { rest.give(last) } }
             return resting.isOver
@@ -79,7 +79,7 @@ final class ServerContext: Sendable {
         return !isOver
     }
 
-    func ended<Value>(_ rest: Resting<Value>) {
+    func ended<Value>(_ rest: PendingValue<Value>) {
         rest.close()
         _ = resting.withLock { $0.open.removeValue(forKey: ObjectIdentifier(rest)) }
     }
@@ -93,7 +93,7 @@ final class ServerContext: Sendable {
         for end in open { end() }
     }
 
-    private func begin(_ later: LaterAnswer) {
+    private func begin(_ later: DeferredResponse) {
         let isOver = laters.withLock { laters in
             if !laters.isOver { laters.open[ObjectIdentifier(later)] = later }
             return laters.isOver

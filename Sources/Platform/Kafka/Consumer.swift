@@ -220,7 +220,7 @@ public final class Consumer {
     }
 
     /// The group's changes during the last poll, in order. Handle them before the next one.
-    public func takeChanges() -> [AssignmentChange] {
+    public func drainChanges() -> [AssignmentChange] {
         defer { handle.context.changes = [] }
         return handle.context.changes
     }

@@ -41,7 +41,7 @@ final class CallbackContext {
     let log: @Sendable (Int, String) -> Void
     let names: TopicNames
     /// Written by librdkafka's threads.
-    let trouble = Trouble()
+    let trouble = BrokerDiagnosis()
     var delivered = 0
     var failed = 0
     var firstFailure: KafkaError?

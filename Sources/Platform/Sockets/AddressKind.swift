@@ -11,9 +11,9 @@ package enum AddressKind: String, CaseIterable, Sendable {
     case `public`
 }
 
-extension Address {
+extension IPAddress {
     package var kind: AddressKind {
-        Address.kinds.first { $0.network.contains(self) }?.kind ?? (bytes.count == 4 ? .public : .reserved)
+        IPAddress.kinds.first { $0.network.contains(self) }?.kind ?? (bytes.count == 4 ? .public : .reserved)
     }
 
     /// The first match wins. Everything else is public in IPv4; in IPv6 only `2000::/3` has been allocated.

@@ -20,7 +20,7 @@ package final class Stream {
 
     /// Begins to connect; `open` says when it is done.
     /// - Parameter pinned: SHA-256 of the only certificate that is taken, in hexadecimal; needed with TLS.
-    package init(to address: Address, port: UInt16, tls context: TLSContext?, pinned: String?) throws {
+    package init(to address: IPAddress, port: UInt16, tls context: TLSContext?, pinned: String?) throws {
         let family = address.bytes.count == 4 ? AF_INET : AF_INET6
         descriptor = socket(family, Stream.kind, 0)
         self.pinned = pinned
@@ -152,14 +152,14 @@ package final class Listening {
     package let port: UInt16
 
     /// - Parameter port: 0: any free one.
-    package init(_ address: Address, port: UInt16) throws {
+    package init(_ address: IPAddress, port: UInt16) throws {
         descriptor = socket(address.bytes.count == 4 ? AF_INET : AF_INET6, Stream.kind, 0)
         self.port = try Listening.listen(descriptor, address, port)
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    private static func listen(_ descriptor: Int32, _ address: Address, _ port: UInt16) throws -> UInt16 {
+    private static func listen(_ descriptor: Int32, _ address: IPAddress, _ port: UInt16) throws -> UInt16 {
         let name = "\(address):\(port)"
         guard descriptor >= 0 else { throw SocketError(doing: "a socket for \(name)") }
         var one: Int32 = 1

@@ -45,7 +45,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
     }
 
     /// The next item, whenever it comes; nil when it is closed and nothing is left.
-    public func take() -> Item? {
+    public func dequeue() -> Item? {
         condition.lock()
         defer { condition.unlock() }
         while first == items.count, !isClosed { condition.wait() }
@@ -53,7 +53,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
     }
 
     /// The next item; nil when none came in time.
-    public func take(timeoutMs: Int64) -> Item? {
+    public func dequeue(timeoutMs: Int64) -> Item? {
         condition.lock()
         defer { condition.unlock() }
         if first == items.count, timeoutMs > 0 {
@@ -64,8 +64,8 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
     }
 
     /// All that waits, at least one item; nil when it is closed and nothing is left.
-    public func takeAll() -> [Item]? {
-        guard let head = take() else { return nil }
+    public func dequeueAll() -> [Item]? {
+        guard let head = dequeue() else { return nil }
         var all = [head]
         condition.lock()
         defer { condition.unlock() }
@@ -74,7 +74,7 @@ public final class Mailbox<Item: Sendable>: @unchecked Sendable {
     }
 
     /// The first item of this kind, whatever else waits before it; nil when none came in time.
-    public func take(timeoutMs: Int64, where isWanted: (Item) -> Bool) -> Item? {
+    public func dequeue(timeoutMs: Int64, where isWanted: (Item) -> Bool) -> Item? {
         condition.lock()
         defer { condition.unlock() }
         let end = Date(timeIntervalSinceNow: Double(timeoutMs) / 1_000)

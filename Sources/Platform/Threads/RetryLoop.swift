@@ -1,7 +1,7 @@
 public import Telemetry
 
 /// Logs a failure once per cause, not once per attempt, and logs its end.
-public struct TroubleLog: Sendable {
+public struct FailureLog: Sendable {
     private let cannot, again: String
     private let level: Log.Level
     private let log: Log
@@ -42,14 +42,14 @@ public struct TroubleLog: Sendable {
 /// Work that never gives up: what fails is begun again after a wait that grows.
 public final class RetryLoop {
     private var backOff: BackOff
-    private var trouble: TroubleLog
+    private var trouble: FailureLog
 
     /// - Parameters:
     ///   - cannot: what does not work now, and what becomes of what waits.
     ///   - again: said when it works again.
     public init(_ boundsMs: ClosedRange<Int64>, cannot: String, again: String, log: Log) {
         backOff = BackOff(boundsMs)
-        trouble = TroubleLog(cannot: cannot, again: again, log: log)
+        trouble = FailureLog(cannot: cannot, again: again, log: log)
     }
 
     /// Returns when `shouldStop` says so.

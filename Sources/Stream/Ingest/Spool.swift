@@ -102,7 +102,7 @@ package final class Spool: @unchecked Sendable {
                         + " Run the program that made it until it is drained, or move it away")
             }
             try check()
-            if version == 1 { try takeOverFirstVersion() }
+            if version == 1 { try migrateFirstVersion() }
         }
         // A box may forget what was stored: it must survive a loss of power, not only of the process.
         try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")
@@ -123,7 +123,7 @@ package final class Spool: @unchecked Sendable {
     }
 
     /// The first version knew machines only.
-    private func takeOverFirstVersion() throws(SpoolError) {
+    private func migrateFirstVersion() throws(SpoolError) {
         try transaction { () throws(SpoolError) in
             try execute(
                 """

@@ -61,7 +61,7 @@ package final class SpoolDrain: Sendable {
             [], [], nil
         )
         var open = records.count
-        func take(_ index: Int, _ error: KafkaError?) {
+        func settle(_ index: Int, _ error: KafkaError?) {
             open -= 1
             guard let error else { return acknowledged.append(records[index].position) }
             if error.isAboutRecord {
@@ -76,13 +76,13 @@ package final class SpoolDrain: Sendable {
                     topic: record.topic, partition: nil, key: Array(record.vehicle.utf8), value: record.json,
                     timestampMs: nil, tag: index)
             } catch let error as KafkaError where error.isAboutRecord {
-                take(index, error)
+                settle(index, error)
             }
         }
         try awaitAcknowledgements(producer) {
             open
         } take: {
-            take($0.tag, $0.failure)
+            settle($0.tag, $0.failure)
         }
         try spool.settle(acknowledged: acknowledged, refused: refused)
         pushed.add(acknowledged.count)

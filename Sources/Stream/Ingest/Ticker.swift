@@ -48,7 +48,7 @@ package final class Ticker: Sendable {
 
     private func run() {
         var producer: Producer?
-        var trouble = TroubleLog(
+        var trouble = FailureLog(
             cannot: "ticks cannot be sent; missed ones are left out", again: "ticks are sent again", level: .warning,
             log: log)
         while !thread.isStopping {

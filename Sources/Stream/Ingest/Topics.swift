@@ -62,15 +62,15 @@ package enum Topics {
     /// The topics that are there, and what to do where they have not the copies that are wanted; nothing is changed.
     package static func standing(
         _ settings: KafkaSettings, _ shape: TopicShape, timeoutMs: Int32
-    ) throws -> TopicStanding {
+    ) throws -> TopicState {
         let admin = try Admin(settings)
         let all = try admin.cluster(timeoutMs: timeoutMs).topics
         let ours = all.filter { (readings + results).contains($0.key) }
         func names(_ isMeant: (KnownTopic) -> Bool) -> String {
             ours.filter { isMeant($0.value) }.keys.sorted().joined(separator: ", ")
         }
-        func standing(_ remedy: String?) -> TopicStanding {
-            TopicStanding(
+        func standing(_ remedy: String?) -> TopicState {
+            TopicState(
                 topics: all.count, ours: ours.count, copies: ours.values.map(\.copies).min() ?? 0, remedy: remedy)
         }
         let few = names { $0.copies < shape.replication }
@@ -95,7 +95,7 @@ package enum Topics {
 }
 
 /// The topics that brokers have.
-package struct TopicStanding: Sendable {
+package struct TopicState: Sendable {
     package let topics: Int
     package let ours: Int
     /// Of the topic of ours that has the fewest.

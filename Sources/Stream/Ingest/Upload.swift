@@ -63,7 +63,7 @@ package struct Upload: Sendable {
         self.init(topic: kind.topic)
         let decoder = RecordDecoder()
         for item in try Upload.split(body, form) {
-            take(nowMs: nowMs) { () throws(Refusal) in
+            decode(nowMs: nowMs) { () throws(Refusal) in
                 let (vehicle, ts) = try Upload.reading(item, kind, decoder)
                 return (vehicle, ts, nil, Item(key: Array(vehicle.text.utf8), value: Array(item)))
             }
@@ -73,7 +73,7 @@ package struct Upload: Sendable {
     /// Records of one topic in their order, made here. Checked with the worker's own decoder: what is on the log it takes.
     init<Record>(
         topic: String, _ records: [Record], key: (Record) -> String, encode: (Record) -> [UInt8],
-        decode: TickOr<Record>.Decode
+        decode: TickOrRecord<Record>.Decode
     ) throws(Fault) {
         self.init(topic: topic)
         for record in records {
@@ -82,15 +82,19 @@ package struct Upload: Sendable {
         }
     }
 
-    static func item<Record>(_ key: String, _ value: [UInt8], _ decode: TickOr<Record>.Decode) throws(Fault) -> Item {
+    static func item<Record>(_ key: String, _ value: [UInt8], _ decode: TickOrRecord<Record>.Decode) throws(Fault)
+        -> Item
+    {
         let key = Array(key.utf8)
-        do throws(DecodeError) { _ = try unsafe TickOr(value, key: key, decode) } catch { throw .body("\(error)") }
+        do throws(DecodeError) { _ = try unsafe TickOrRecord(value, key: key, decode) } catch {
+            throw .body("\(error)")
+        }
         return Item(key: key, value: value)
     }
 
     /// Counts one item of the body, accepted or not.
     /// - Parameter read: `about` are the times of what is no reading.
-    mutating func take(
+    mutating func decode(
         nowMs: Int64, _ read: () throws(Refusal) -> (VehicleID, ts: Int64, about: ClosedRange<Int64>?, Item)
     ) {
         do throws(Refusal) {

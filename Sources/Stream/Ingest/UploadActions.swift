@@ -37,7 +37,7 @@ extension Upload {
         self.init(topic: Topic.cars)
         let decoder = RecordDecoder()
         for item in try Upload.split(body, form) {
-            take(nowMs: nowMs) { () throws(Refusal) in
+            decode(nowMs: nowMs) { () throws(Refusal) in
                 let record: Record
                 let bytes = try Upload.bytes(item)
                 do throws(DecodeError) {

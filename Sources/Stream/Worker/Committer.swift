@@ -15,7 +15,7 @@ final class Committer: @unchecked Sendable {
         var stages: StageFactory
 
         /// A replay's rows go to tables of its own and to nobody's eyes.
-        var isLive: Bool { schema == Store.liveSchema }
+        var isLive: Bool { schema == SchemaConnection.liveSchema }
         var tables: [StagedTable] { stages.tables + (isLive ? [LiveTripStore.table] : []) }
 
         /// Within the transaction that read where it stands.
@@ -23,7 +23,7 @@ final class Committer: @unchecked Sendable {
             _ log: PartitionLog, _ progress: PartitionProgress, _ rejected: RejectedLog, _ selection: VehicleSelection,
             on connection: Connection
         ) throws -> OwnedPartition {
-            let rejects = Rejects(rejected, storedOffset: progress.nextOffset)
+            let rejects = RejectBuffer(rejected, storedOffset: progress.nextOffset)
             let ticks = PartitionTicks(progress)
             let stage = try stages.make(log, progress, selection, rejects, ticks, connection)
             return OwnedPartition(
@@ -75,7 +75,7 @@ final class Committer: @unchecked Sendable {
     private func run() {
         while true {
             loop.turned()
-            switch jobs.take(timeoutMs: Committer.turnMs) {
+            switch jobs.dequeue(timeoutMs: Committer.turnMs) {
             case nil: continue
             case .stop:
                 connection = nil
@@ -121,7 +121,7 @@ final class Committer: @unchecked Sendable {
         do {
             let connection =
                 try self.connection
-                ?? Store.connectForWriting(settings.conninfo, schema: settings.schema)
+                ?? SchemaConnection.connectForWriting(settings.conninfo, schema: settings.schema)
             self.connection = connection
             return try body(connection)
         } catch {
@@ -133,7 +133,7 @@ final class Committer: @unchecked Sendable {
 
     private func endStandingStill() {
         do {
-            let ended = try Store.endStandingStill(settings.conninfo)
+            let ended = try SchemaConnection.endStandingStill(settings.conninfo)
             guard ended > 0 else { return }
             log.warning("ended sessions of a worker that stood still amid a commit", ["count": "\(ended)"])
         } catch { log.error("looking for sessions that stand still failed", ["error": "\(error)"]) }
@@ -202,7 +202,7 @@ final class Commit: @unchecked Sendable {
                 step: partition.handOver(), changes: partition.stage.changes(),
                 // What reads back may reject more.
                 rejected: partition.stage.needsHistory
-                    ? nil : partition.rejects.takeChanges(nextOffset: partition.nextOffset))
+                    ? nil : partition.rejects.drainChanges(nextOffset: partition.nextOffset))
         }
         resolving = pending.filter(\.stage.needsHistory)
     }
@@ -245,14 +245,14 @@ final class Commit: @unchecked Sendable {
         }
         let late = Dictionary(
             uniqueKeysWithValues: resolving.map { owned in
-                (owned.partition, owned.rejects.takeChanges(nextOffset: owned.nextOffset))
+                (owned.partition, owned.rejects.drainChanges(nextOffset: owned.nextOffset))
             })
         let rejected = ours.compactMap { part in
             (part.rejected ?? late[part.step.partition]).map { (part.step.partition, $0) }
         }
         try RejectedStore.write(rejected, on: connection)
         let records = RejectedStore.outbox(rejected) + told.outbox
-        if schema == Store.liveSchema {
+        if schema == SchemaConnection.liveSchema {
             try OutboxStore.write(records, on: connection)
             try NoticeStore.write(records.compactMap(\.notice), on: connection)
             try ForwardStore.write(told.versions, on: connection)

@@ -97,10 +97,10 @@ final class Lane: @unchecked Sendable {
         while true {
             loop.turned()
             if isStopping && !isInFlight && !isPending { break }
-            if let item = mailbox.take(timeoutMs: waitMs) {
+            if let item = mailbox.dequeue(timeoutMs: waitMs) {
                 switch item {
                 // A commit that lags: its answer first.
-                case .records(let batch): take(batch)
+                case .records(let batch): process(batch)
                 case .own(let partitions): for each in partitions { owned[each.partition] = each }
                 case .release(let partitions): for each in partitions { owned[each] = nil }
                 case .answered(let commit, let result): settle(commit, result)
@@ -135,14 +135,14 @@ final class Lane: @unchecked Sendable {
         vehicles = count
     }
 
-    private func take(_ batch: MessageBatch) {
+    private func process(_ batch: MessageBatch) {
         for run in batch.runs {
             var first = run.messages.lowerBound
             // It may be lost amid the batch.
             while first < run.messages.upperBound, let partition = owned[run.partition] {
                 let end = first + min(recordsAtOnce, run.messages.upperBound - first)
                 do throws(OwnedPartition.Fault) {
-                    first = try partition.takeRun(batch, first..<end, &counts)
+                    first = try partition.processRun(batch, first..<end, &counts)
                 } catch {
                     owned[run.partition] = nil
                     report(.broken(run.partition, error))
@@ -199,7 +199,7 @@ final class Lane: @unchecked Sendable {
                 recalled.signal()
             })
         loop.whileWaiting { recalled.wait() }
-        let answer = mailbox.take(timeoutMs: 0) { if case .recalled = $0 { true } else { false } }
+        let answer = mailbox.dequeue(timeoutMs: 0) { if case .recalled = $0 { true } else { false } }
         if case .recalled(let partition, let result)? = answer { settle(partition, result) }
     }
 
@@ -253,7 +253,7 @@ final class Lane: @unchecked Sendable {
     /// pause.
     private func waitForAnswer(timeoutMs: Int64) {
         loop.turned()
-        let answer = mailbox.take(timeoutMs: timeoutMs) { if case .answered = $0 { true } else { false } }
+        let answer = mailbox.dequeue(timeoutMs: timeoutMs) { if case .answered = $0 { true } else { false } }
         if case .answered(let commit, let result)? = answer { settle(commit, result) }
     }
 

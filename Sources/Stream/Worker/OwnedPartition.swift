@@ -13,8 +13,8 @@ final class OwnedPartition: @unchecked Sendable {
     let stage: any Stage
     /// Whose records it takes.
     let selection: VehicleSelection
-    private let chosen: ChosenRecords?
-    let rejects: Rejects
+    private let chosen: SelectedRecords?
+    let rejects: RejectBuffer
     private let ticks: PartitionTicks
     /// What the commit in flight, or the last one, makes of the partition: the next compares with its offset.
     private(set) var handedOver: PartitionProgress
@@ -31,10 +31,10 @@ final class OwnedPartition: @unchecked Sendable {
     /// - Parameter isLive: a replay takes what the live tables took, whoever stamped it.
     init(
         _ log: PartitionLog, _ progress: PartitionProgress, of selection: VehicleSelection = .all, isLive: Bool,
-        stage: any Stage, rejects: Rejects, ticks: PartitionTicks
+        stage: any Stage, rejects: RejectBuffer, ticks: PartitionTicks
     ) {
         self.selection = selection
-        chosen = selection.isAll ? nil : ChosenRecords(selection, of: log.partition.topic)
+        chosen = selection.isAll ? nil : SelectedRecords(selection, of: log.partition.topic)
         self.ticks = ticks
         stampedFrom = isLive ? max(progress.nextOffset, progress.createTimeBefore ?? 0) : .max
         (partition, firstOffset, identity) = (log.partition, log.firstOffset, log.identity)
@@ -75,7 +75,7 @@ final class OwnedPartition: @unchecked Sendable {
 
     /// Takes a run of messages. Those before the partition's place were taken already. Returns where those begin that wait
     /// for a commit.
-    func takeRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) -> Int {
+    func processRun(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) throws(Fault) -> Int {
         try check(batch, messages)
         for index in messages where batch.isStampedBySender(index) && batch.offset(index) >= stampedFrom {
             throw .stampedBySender(atOffset: batch.offset(index))
@@ -84,7 +84,7 @@ final class OwnedPartition: @unchecked Sendable {
         while first < end, batch.offset(first) < nextOffset { first += 1 }
         while first < end, batch.offset(end - 1) >= endOffset { end -= 1 }
         if first < end {
-            let taken = takeChosen(batch, first..<end, &counts)
+            let taken = processSelected(batch, first..<end, &counts)
             guard taken == end else { return taken }
         }
         // The end was passed, also when the record before it is not in the log any more.
@@ -93,15 +93,15 @@ final class OwnedPartition: @unchecked Sendable {
     }
 
     /// Returns the index after the last that was taken, or belongs to others.
-    private func takeChosen(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
-        guard let chosen else { return take(batch, messages, &counts) }
+    private func processSelected(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        guard let chosen else { return process(batch, messages, &counts) }
         var first = messages.lowerBound
         while first < messages.upperBound {
-            let isOurs = chosen.takes(batch, first)
+            let isOurs = chosen.includes(batch, first)
             var end = first + 1
-            while end < messages.upperBound, chosen.takes(batch, end) == isOurs { end += 1 }
+            while end < messages.upperBound, chosen.includes(batch, end) == isOurs { end += 1 }
             if isOurs {
-                let taken = take(batch, first..<end, &counts)
+                let taken = process(batch, first..<end, &counts)
                 guard taken == end else { return taken }
             } else {
                 var others = RecordCounts()
@@ -112,8 +112,8 @@ final class OwnedPartition: @unchecked Sendable {
         return first
     }
 
-    private func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
-        let taken = messages.lowerBound + stage.take(batch, messages, &counts)
+    private func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+        let taken = messages.lowerBound + stage.process(batch, messages, &counts)
         if messages.lowerBound < taken { moveOn(batch, messages.lowerBound..<taken, &counts) }
         return taken
     }

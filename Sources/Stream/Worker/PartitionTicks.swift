@@ -16,11 +16,11 @@ package final class PartitionTicks {
         history = [(.min, clock.text)]
     }
 
-    package func take(_ tick: Tick, offset: Int64, pushedMs: Int64, _ counts: inout RecordCounts)
+    package func accept(_ tick: Tick, offset: Int64, pushedMs: Int64, _ counts: inout RecordCounts)
         -> PartitionClock.Decision
     {
         let before = clock
-        let decision = clock.take(tick, pushedMs: pushedMs)
+        let decision = clock.accept(tick, pushedMs: pushedMs)
         if decision == .dropped { counts.droppedTicks += 1 }
         if clock.waiting != before.waiting || clock.isOfImport != before.isOfImport {
             history.append((offset + 1, clock.text))

@@ -61,7 +61,7 @@ extension Worker {
         for (partition, place) in committed {
             faults[partition] = nil
             if let hash = place.lastRecordHash, hash != 0, case .reading? = places[partition] {
-                watch.set(LogWatch.Mark(offset: place.nextOffset - 1, fingerprint: hash), of: partition)
+                watch.set(LogMonitor.Mark(offset: place.nextOffset - 1, fingerprint: hash), of: partition)
             }
         }
         let ours = committed.filter { places[$0.key] != nil }.mapValues(\.nextOffset)

@@ -30,7 +30,7 @@ package final class Worker {
 
     enum Event: Sendable {
         case report(lane: Int, Lane.Report)
-        case found(LogWatch.Finding)
+        case found(LogMonitor.Finding)
         case loaded(lane: Int, [TopicPartition], Result<Committer.Loaded, any Error>)
         case searched(TopicPartition, Result<QuarantineSearch.Outcome, any Error>)
     }
@@ -54,7 +54,7 @@ package final class Worker {
     /// Whose log was replaced while it was read. Marked as such when they are loaded again.
     var distrusted: Set<TopicPartition> = []
     let publisher: RulesPublisher
-    let watch: LogWatch
+    let watch: LogMonitor
     /// The group's assignment.
     var places: [TopicPartition: Place] = [:]
     var backOff = BackOff(Worker.backOffMs)
@@ -70,7 +70,7 @@ package final class Worker {
     var lagCommitMs: Int64 = 0
 
     let loop: Loop
-    let standing: WorkerStanding
+    let standing: WorkerReadiness
     /// The group has answered.
     var isMember = false
     var standingMs: Int64 = 0
@@ -85,7 +85,7 @@ package final class Worker {
     package init(_ settings: WorkerSettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         (self.settings, self.log) = (settings, log)
         loop = health.loop("poll")
-        let standing = WorkerStanding()
+        let standing = WorkerReadiness()
         self.standing = standing
         health.check("partitions") { standing.finding }
         let figures = WorkerMetrics(metrics, topics: settings.topics)
@@ -116,7 +116,7 @@ package final class Worker {
             }
         }
         isPaused = lanes.map { _ in false }
-        watch = LogWatch(settings.kafka, group: settings.group, log: log) { events.put(.found($0)) }
+        watch = LogMonitor(settings.kafka, group: settings.group, log: log) { events.put(.found($0)) }
         do { try consumer.subscribe(settings.topics) } catch {
             watch.stop()
             throw error
@@ -145,8 +145,8 @@ package final class Worker {
             do {
                 try poll()
                 // None of these throws: a change or event that is taken must be carried out whole.
-                for change in consumer.takeChanges() { handle(change) }
-                while let event = events.take(timeoutMs: 0) { handle(event) }
+                for change in consumer.drainChanges() { handle(change) }
+                while let event = events.dequeue(timeoutMs: 0) { handle(event) }
                 loadWhatIsDue()
                 commitForLagTools()
                 tellStanding()

@@ -23,7 +23,7 @@ package struct WorkerSettings {
     /// Told of the group's assignment whenever it changes, on the worker's thread.
     package var onAssignment: ([TopicPartition]) -> Void = { _ in }
     /// Where the results go, and by what they are made; nil: by the product's cars and machines.
-    package var schema = Store.liveSchema
+    package var schema = SchemaConnection.liveSchema
     package var stages: StageFactory?
 
     package init(

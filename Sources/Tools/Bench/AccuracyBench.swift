@@ -11,11 +11,11 @@ package struct AccuracyBench {
     /// What enviroCar's logger calls its own figure of consumption.
     private static let loggedFuel = "consumption_lph,fuel_rate_lph"
 
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
     private let rules: TripRules
 
     /// - Parameter gapS: the hole limit; nil: 15 s.
-    package init(gapS: Int64?, on stand: BenchStand) {
+    package init(gapS: Int64?, on stand: BenchEnvironment) {
         self.stand = stand
         var rules = TripRules()
         rules.gapMs = (gapS ?? AccuracyBench.gapS) * 1_000

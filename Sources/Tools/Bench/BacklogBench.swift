@@ -16,9 +16,9 @@ package struct BacklogBench {
     /// Readings of the backlog a second.
     private let rate: Int
     private let orders: [Order]
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(count: Int, rate: Int, orders: [Order], on stand: BenchStand) {
+    package init(count: Int, rate: Int, orders: [Order], on stand: BenchEnvironment) {
         self.count = count
         self.rate = rate
         self.orders = orders
@@ -110,7 +110,7 @@ package struct BacklogBench {
     private func push(
         _ order: Order, _ machines: Importer, _ connection: Connection, _ listener: Connection
     ) throws -> (Double, [Double]) {
-        var watch = try AlertWatch(listener, stand)
+        var watch = try AlertLatency(listener, stand)
         let (backlog, ids) = (
             VehicleID("backlog")!, (0..<BacklogBench.others).map { VehicleID("other-\($0)")! }
         )

@@ -16,9 +16,9 @@ internal import Threads
 package struct CampusBench {
     private let rate: Int
     private let seconds: Int
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(rate: Int, seconds: Int, on stand: BenchStand) {
+    package init(rate: Int, seconds: Int, on stand: BenchEnvironment) {
         self.rate = rate
         self.seconds = seconds
         self.stand = stand

@@ -28,7 +28,7 @@ package struct CampusPartitionSteps {
                 let began = DispatchTime.now().uptimeNanoseconds
                 try bench.say(record)
                 times.append(Double(DispatchTime.now().uptimeNanoseconds - began) / 1e6)
-                _ = bench.book.takeChanges()
+                _ = bench.book.drainChanges()
             }
             times.sort()
             return ("\(name): \(kind), p50", times[count / 2])
@@ -51,12 +51,12 @@ package struct CampusPartitionSteps {
                         place: CampusPartitionSteps.place())))
         }
         for number in 0..<CampusPartitionSteps.outstanding { try say(CampusPartitionSteps.pickup(number)) }
-        _ = book.takeChanges()
+        _ = book.drainChanges()
     }
 
     private mutating func say(_ kind: RideRecord.Kind) throws {
         let ts = CampusPartitionSteps.beginMs + offset
-        try book.take(
+        try book.accept(
             RideRecord(id: "x\(offset)", campus: "c", ts: ts, by: "bench", kind: kind), offset: offset, atMs: ts)
         offset += 1
     }

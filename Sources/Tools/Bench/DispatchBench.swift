@@ -3,7 +3,7 @@ package import Routing
 
 /// `drover bench dispatch`: the live dispatch of a campus over streams of requests, beside cheapest insertion in the same run.
 package struct DispatchBench {
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
     private let iterations: Int?
     private let streams: UInt64?
     private let warmUp: Int
@@ -12,7 +12,7 @@ package struct DispatchBench {
     ///   - iterations: rounds of improvement after each event; nil: the usual ones.
     ///   - streams: how many seeds.
     ///   - warmUp: requests of a recorded stream before it is measured.
-    package init(iterations: Int?, streams: UInt64?, warmUp: Int, on stand: BenchStand) {
+    package init(iterations: Int?, streams: UInt64?, warmUp: Int, on stand: BenchEnvironment) {
         self.iterations = iterations
         self.streams = streams
         self.warmUp = warmUp

@@ -12,9 +12,9 @@ internal import Worker
 package struct EngineBench {
     private let records: Int
     private let vehicles: Int
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(records: Int, vehicles: Int, on stand: BenchStand) {
+    package init(records: Int, vehicles: Int, on stand: BenchEnvironment) {
         self.records = records
         self.vehicles = vehicles
         self.stand = stand
@@ -31,7 +31,7 @@ package struct EngineBench {
         let size = "\(vehicles)_vehicles"
         let taken = try takeoverTime(servers)
         let peak = Double(OwnMemory.peakBytes) / 1_048_576
-        let floor = try EngineFloor(
+        let floor = try EngineBaseline(
             records: records, kafka: servers.kafka,
             owner: servers.conninfo("drover_owner"),
             commits: max(1, Int(Double(records) / engine.perSecond / 0.2))

@@ -14,9 +14,9 @@ internal import Worker
 package struct LoadBench {
     private let rate: Int
     private let seconds: Int
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(rate: Int, seconds: Int, on stand: BenchStand) {
+    package init(rate: Int, seconds: Int, on stand: BenchEnvironment) {
         self.rate = rate
         self.seconds = seconds
         self.stand = stand
@@ -42,7 +42,7 @@ package struct LoadBench {
     }
 
     /// Machines are judged once every partition has its rules. How many there are is the broker's to say.
-    static func waitForRules(_ connection: Connection, _ stand: BenchStand) throws {
+    static func waitForRules(_ connection: Connection, _ stand: BenchEnvironment) throws {
         let lacking = try stand.query("rules_lacking")
         let patience = Stopwatch()
         while try connection.query(lacking, [.text(Topic.machines)])[0].bool("lacks") ?? true {
@@ -61,7 +61,7 @@ package struct LoadBench {
         try listener.listen(to: "drover_outbox")
         // A producer's first record waits a second for its id at the broker.
         for importer in [cars, machines] { try importer.finish(tickMs: Clock.nowMs()) }
-        var watch = try AlertWatch(listener, stand)
+        var watch = try AlertLatency(listener, stand)
         let startMs = Clock.steadyMs()
         var (pushed, rubbish, machine, quarterBytes) = (0, 0, 0, 0)
         var (lastMachineMs, lastNoteMs, worstLagMs): (Int64, Int64, Int64) = (0, startMs, 0)
@@ -145,7 +145,7 @@ package struct LoadBench {
 
     /// Ticks and rules are on the topics, too, so the offsets say too much: what is waited for is every record's trace.
     private func waitForAll(
-        _ connection: Connection, machines: Int, rubbish: Int, _ watch: inout AlertWatch
+        _ connection: Connection, machines: Int, rubbish: Int, _ watch: inout AlertLatency
     ) throws {
         let (patience, rejected) = (Stopwatch(), try stand.query("rejected"))
         while patience.seconds < 120 {
@@ -160,7 +160,7 @@ package struct LoadBench {
 }
 
 /// When alerts become readable, as a reader sees it that is told of commits.
-struct AlertWatch {
+struct AlertLatency {
     /// Ids become visible in another order than they are given: what is so little older is looked at again.
     private static let overlap: Int64 = 1_000
 
@@ -173,7 +173,7 @@ struct AlertWatch {
     private(set) var latenciesMs: [Double] = []
     private var noted = 0
 
-    init(_ connection: Connection, _ stand: BenchStand) throws {
+    init(_ connection: Connection, _ stand: BenchEnvironment) throws {
         self.connection = connection
         outbox = try stand.query("outbox")
     }
@@ -191,7 +191,7 @@ struct AlertWatch {
     mutating func look(always: Bool = false) throws {
         guard try !connection.notifications(timeoutMs: always ? 0 : 1).isEmpty || always else { return }
         for row in try connection.query(
-            outbox, [.int8(max(0, lastID - AlertWatch.overlap)), .text(Topic.alerts)])
+            outbox, [.int8(max(0, lastID - AlertLatency.overlap)), .text(Topic.alerts)])
         {
             let id = Int64(try row.int("outbox_id")!)
             lastID = max(lastID, id)
@@ -200,6 +200,6 @@ struct AlertWatch {
             waiting[vehicle]!.removeFirst()
             latenciesMs.append(Double(Clock.steadyMs() - startMs))
         }
-        if seen.count > 10 * Int(AlertWatch.overlap) { seen = seen.filter { $0 > lastID - AlertWatch.overlap } }
+        if seen.count > 10 * Int(AlertLatency.overlap) { seen = seen.filter { $0 > lastID - AlertLatency.overlap } }
     }
 }

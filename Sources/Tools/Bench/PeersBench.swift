@@ -3,8 +3,8 @@ internal import Foundation
 /// The job of `Deploy/bench/peers` on other engines and on ours, on one broker and one database, each answer checked row
 /// by row; ours once more, killed when half is done.
 package struct PeersBench {
-    private let stand: BenchStand
-    package init(on stand: BenchStand) { self.stand = stand }
+    private let stand: BenchEnvironment
+    package init(on stand: BenchEnvironment) { self.stand = stand }
 
     /// Why it cannot run here; nil: it can.
     package var lacks: String? {

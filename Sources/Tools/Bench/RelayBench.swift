@@ -17,9 +17,9 @@ package struct RelayBench {
     private static let backlogRows = 50_000
     private static let topic = Publication.alerts.topic
     private let commits: Int
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(commits: Int, on stand: BenchStand) {
+    package init(commits: Int, on stand: BenchEnvironment) {
         self.commits = commits
         self.stand = stand
     }

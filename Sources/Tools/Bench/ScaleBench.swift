@@ -16,9 +16,9 @@ package struct ScaleBench {
     private let sizes: [Int]
     /// Shares of the records in thousandths: held back until all others are pushed; that nobody can decode.
     private let lateThousandths, badThousandths: Int
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(sizes: [Int], lateThousandths: Int, badThousandths: Int, on stand: BenchStand) {
+    package init(sizes: [Int], lateThousandths: Int, badThousandths: Int, on stand: BenchEnvironment) {
         self.sizes = sizes
         self.lateThousandths = lateThousandths
         self.badThousandths = badThousandths

@@ -20,9 +20,9 @@ package struct SightingsBench {
     ]
 
     private let records: Int
-    private let stand: BenchStand
+    private let stand: BenchEnvironment
 
-    package init(records: Int, on stand: BenchStand) {
+    package init(records: Int, on stand: BenchEnvironment) {
         self.records = records
         self.stand = stand
     }

@@ -53,7 +53,7 @@ package final class DeviceServer<Device: EmulatedDevice> {
                 "\(devices.count) devices need \(needed) open files, \(limit) are allowed: raise `ulimit -n`")
         }
         poller = try Poller()
-        let loopback = Address("127.0.0.1")!
+        let loopback = IPAddress("127.0.0.1")!
         listeners = try devices.indices.map { index in
             try Listening(loopback, port: port == 0 ? 0 : port + UInt16(index))
         }

@@ -15,7 +15,7 @@ final class BrokerServer: Sendable {
     /// take the port; the broker then ends at once, and another port is tried.
     static func start(folder: DataFolder, binary: String, log: (String) -> Void) throws -> BrokerServer {
         let data = folder.file("broker")
-        if unsafe mkdir(data, 0o700) != 0, errno != EEXIST { throw EmbeddedError.failed("make", data, errno: errno) }
+        if unsafe mkdir(data, 0o700) != 0, errno != EEXIST { throw LocalServerError.failed("make", data, errno: errno) }
         var wanted = folder.read("broker.port").flatMap { UInt16($0) } ?? 0
         for _ in 1...8 {
             let port = try Loopback.freePort(preferring: wanted)
@@ -31,17 +31,17 @@ final class BrokerServer: Sendable {
             case .ended where tail(of: output, lines: 5).contains("already in use"):
                 log("port \(port) was taken while the broker started, trying another")
             case .ended:
-                throw EmbeddedError(
+                throw LocalServerError(
                     "the broker \(binary) ended while starting. The end of \(output):\n\(tail(of: output, lines: 12))")
             case .silent:
                 child.signal(SIGKILL)
                 _ = child.waitForExit(seconds: 5)
-                throw EmbeddedError(
+                throw LocalServerError(
                     "the broker \(binary) does not answer on 127.0.0.1:\(port) after 60 s. The end of \(output):\n"
                         + tail(of: output, lines: 12))
             }
         }
-        throw EmbeddedError(
+        throw LocalServerError(
             "the broker found its port taken eight times in a row on 127.0.0.1. Is something scanning ports?")
     }
 
@@ -65,7 +65,7 @@ package func findBroker(_ requested: String?) throws -> String {
     let environment = ProcessInfo.processInfo.environment
     if let named = requested ?? environment["DROVER_BROKER"], !named.isEmpty {
         guard let program = brokerProgram(named) else {
-            throw EmbeddedError(
+            throw LocalServerError(
                 "\(named): is not a program that can be run. Name the broker's noida-db, or leave it out.")
         }
         return program
@@ -79,7 +79,7 @@ package func findBroker(_ requested: String?) throws -> String {
     }
     let candidates = above + searchPath().map { $0 + "/noida-db" }
     if let found = candidates.lazy.compactMap({ brokerProgram($0) }).first { return found }
-    throw EmbeddedError(
+    throw LocalServerError(
         "noida-db, the embedded broker: not found in .drover/venv above \(program) nor on PATH. "
             + "Install it with Deploy/install in the checkout, or name it in DROVER_BROKER.")
 }

@@ -21,7 +21,7 @@ package final class Child: Sendable {
         self.stopSignal = stopSignal
         let bound = dataBytesMax.map { ["prlimit", "--data=\($0)", "--"] } ?? []
         let wrapped = bound + Self.wrap(command, user: user, directory: directory, stopSignal: stopSignal)
-        let result = SpawnThread.run { () -> Result<pid_t, EmbeddedError> in
+        let result = SpawnThread.run { () -> Result<pid_t, LocalServerError> in
             Spawn(command: wrapped, input: input, output: output).run()
         }
         pid = try result.get()
@@ -75,7 +75,7 @@ package func runTool(
     guard let status = child.waitForExit(seconds: seconds) else {
         child.signal(SIGKILL)
         _ = child.waitForExit(seconds: 5)
-        throw EmbeddedError(
+        throw LocalServerError(
             "\(command[0]) has not finished after \(Int(seconds)) s; its output is in \(log). "
                 + "Is the disk very slow or stuck?")
     }

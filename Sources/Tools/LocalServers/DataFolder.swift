@@ -43,14 +43,14 @@ package final class DataFolder: Sendable {
     package func write(_ name: String, _ text: String) throws {
         let target = file(name)
         let descriptor = unsafe open(target + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw EmbeddedError.failed("write", target, errno: errno) }
+        guard descriptor >= 0 else { throw LocalServerError.failed("write", target, errno: errno) }
         defer { close(descriptor) }
         let bytes = Array((text + "\n").utf8)
         guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
-            throw EmbeddedError.failed("write", target, errno: errno)
+            throw LocalServerError.failed("write", target, errno: errno)
         }
         guard unsafe rename(target + ".new", target) == 0 else {
-            throw EmbeddedError.failed("write", target, errno: errno)
+            throw LocalServerError.failed("write", target, errno: errno)
         }
     }
 
@@ -80,15 +80,15 @@ package final class DataFolder: Sendable {
             let code = errno
             // Above us may be folders that exist and in which nobody may make one; what counts is that ours exists.
             if unsafe access(path, F_OK) != 0 {
-                throw EmbeddedError.failed("make the data folder", absolute, errno: code)
+                throw LocalServerError.failed("make the data folder", absolute, errno: code)
             }
         }
         var info = stat()
         guard unsafe stat(absolute, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
-            throw EmbeddedError.failed("make the data folder", absolute, errno: ENOTDIR)
+            throw LocalServerError.failed("make the data folder", absolute, errno: ENOTDIR)
         }
         guard unsafe access(absolute, W_OK | X_OK) == 0 else {
-            throw EmbeddedError.failed("write to the data folder", absolute, errno: errno)
+            throw LocalServerError.failed("write to the data folder", absolute, errno: errno)
         }
         return absolute
     }
@@ -105,7 +105,7 @@ package final class DataFolder: Sendable {
         let group = (try? SystemUser.forPostgres())?.group
         if let group { unsafe chown(folder, geteuid(), group) }
         guard unsafe chmod(folder, group == nil ? 0o700 : 0o710) == 0 else {
-            throw EmbeddedError.failed("close to others", folder, errno: errno)
+            throw LocalServerError.failed("close to others", folder, errno: errno)
         }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
             var info = stat()
@@ -121,15 +121,15 @@ package final class DataFolder: Sendable {
         let path = folder + "/lock"
         // Close-on-exec, and children close everything anyway: an inherited lock would outlive us.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw EmbeddedError.failed("write", path, errno: errno) }
+        guard descriptor >= 0 else { throw LocalServerError.failed("write", path, errno: errno) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             close(descriptor)
-            guard code == EWOULDBLOCK else { throw EmbeddedError.failed("lock", path, errno: code) }
+            guard code == EWOULDBLOCK else { throw LocalServerError.failed("lock", path, errno: code) }
             let holder = (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(
                 in: .whitespacesAndNewlines)
             let who = holder.flatMap { $0.isEmpty ? nil : "process \($0)" } ?? "another process"
-            throw EmbeddedError(
+            throw LocalServerError(
                 "\(folder): in use by \(who), a drover that runs on the same data folder. "
                     + "Stop that one (Ctrl-C, or kill with SIGTERM), or choose another folder with --data.")
         }
@@ -137,7 +137,7 @@ package final class DataFolder: Sendable {
         guard ftruncate(descriptor, 0) == 0, unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
             let code = errno
             close(descriptor)
-            throw EmbeddedError.failed("write", path, errno: code)
+            throw LocalServerError.failed("write", path, errno: code)
         }
         return descriptor
     }

@@ -72,7 +72,7 @@ extension DataFolder {
         for child in leftovers {
             log("ending \(child.name), process \(child.pid), left by an earlier run")
             guard kill(child.pid, child.stopSignal) == 0 || errno == ESRCH else {
-                throw EmbeddedError(
+                throw LocalServerError(
                     "\(path): \(child.name), process \(child.pid), is left from an earlier run and cannot be ended: "
                         + "\(errorText(errno)). End it as the user who started it: kill \(child.pid)")
             }

@@ -15,7 +15,7 @@ package enum Loopback {
             }
             if read == 0 { return UInt16(bigEndian: address.sin_port) }
         }
-        throw EmbeddedError("127.0.0.1: no port is free for the broker: \(errorText(errno)).")
+        throw LocalServerError("127.0.0.1: no port is free for the broker: \(errorText(errno)).")
     }
 
     /// Asks for the API versions (key 18, version 0), the first request of every client, and checks that the answer

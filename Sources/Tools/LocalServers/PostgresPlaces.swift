@@ -27,7 +27,7 @@ struct PostgresPlaces: Equatable, Sendable {
         guard let user else { return folder.path }
         if let recorded = folder.read("postgres.location") {
             guard FileManager.default.fileExists(atPath: recorded + "/postgres") else {
-                throw EmbeddedError(
+                throw LocalServerError(
                     "\(recorded): the database of \(folder.path) is gone from there. Put it back, or start afresh: "
                         + "remove \(folder.path) or choose another folder with --data.")
             }
@@ -44,7 +44,7 @@ struct PostgresPlaces: Equatable, Sendable {
             // Whatever our umask says: the database's user goes through it.
             unsafe chmod(shared, 0o711)
         } else if errno != EEXIST {
-            throw EmbeddedError.failed("make", shared, errno: errno)
+            throw LocalServerError.failed("make", shared, errno: errno)
         }
         let home = shared + "/" + String(UInt32.random(in: 0x1000_0000...UInt32.max), radix: 16)
         try SystemUser.makePrivate(home, for: user)
@@ -65,7 +65,7 @@ struct PostgresPlaces: Equatable, Sendable {
         if let recorded = folder.read("socket.location"), SystemUser.isPrivate(recorded, to: user) { return recorded }
         var template = Array("/tmp/drover-XXXXXX".utf8CString)
         guard unsafe mkdtemp(&template) != nil else {
-            throw EmbeddedError.failed("make a folder for the database's socket in", "/tmp", errno: errno)
+            throw LocalServerError.failed("make a folder for the database's socket in", "/tmp", errno: errno)
         }
         let made = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         try SystemUser.makePrivate(made, for: user)
@@ -80,7 +80,7 @@ package func findPostgres(_ requested: String?, clusterVersion: String?) throws 
     func holds(_ folder: String) -> Bool { needed.allSatisfy { unsafe access("\(folder)/\($0)", X_OK) == 0 } }
     if let requested {
         guard holds(requested) else {
-            throw EmbeddedError(
+            throw LocalServerError(
                 "\(requested): does not hold \(needed.joined(separator: ", ")). Name PostgreSQL's bin folder.")
         }
         return requested
@@ -97,7 +97,7 @@ package func findPostgres(_ requested: String?, clusterVersion: String?) throws 
     }
     if let onPath = searchPath().first(where: holds) { return onPath }
     let version = clusterVersion ?? "15"
-    throw EmbeddedError(
+    throw LocalServerError(
         "PostgreSQL \(version): its programs (\(needed.joined(separator: ", "))) are neither under \(base) nor on PATH. "
             + "Install them: apt-get install postgresql-\(version)")
 }

@@ -65,7 +65,7 @@ final class PostgresServer: Sendable {
             command, directory: folder.path, input: folder.file("statements.sql"), log: folder.file("psql.log"),
             seconds: seconds)
         guard result.code == 0 else {
-            throw EmbeddedError("the database in \(places.cluster) refused a statement of ours:\n\(result.output)")
+            throw LocalServerError("the database in \(places.cluster) refused a statement of ours:\n\(result.output)")
         }
     }
 
@@ -76,9 +76,9 @@ final class PostgresServer: Sendable {
         folder.remove("socket.location")
     }
 
-    private func failure(_ what: String) -> EmbeddedError {
+    private func failure(_ what: String) -> LocalServerError {
         let log = folder.file("postgres.log")
-        return EmbeddedError(
+        return LocalServerError(
             "the PostgreSQL server of \(places.cluster) \(what). The end of \(log):\n\(tail(of: log, lines: 12))"
                 + diskAdvice(log))
     }
@@ -111,13 +111,13 @@ final class PostgresServer: Sendable {
         let result = try runTool(
             command, user: places.user, directory: places.home, log: folder.startLog("initdb"), seconds: 120)
         guard result.code == 0 else {
-            throw EmbeddedError(
+            throw LocalServerError(
                 "\(growing): initdb could not make a cluster. The end of \(folder.file("initdb.log")):\n\(result.output)"
                     + diskAdvice(folder.file("initdb.log")))
         }
         // A relocated cluster's place is made beforehand, empty: rename replaces an empty folder.
         guard unsafe rename(growing, places.cluster) == 0 else {
-            throw EmbeddedError.failed("put the new cluster at", places.cluster, errno: errno)
+            throw LocalServerError.failed("put the new cluster at", places.cluster, errno: errno)
         }
     }
 
@@ -128,7 +128,7 @@ final class PostgresServer: Sendable {
             let deadline = Monotonic.now + 20
             while serves(pid, places.cluster) {
                 if Monotonic.now > deadline {
-                    throw EmbeddedError(
+                    throw LocalServerError(
                         "\(places.cluster): PostgreSQL process \(pid) from an earlier run does not end. "
                             + "End it: kill -QUIT \(pid)")
                 }
@@ -160,7 +160,7 @@ package func requireSpace(_ path: String, megabytes: UInt) throws {
     guard unsafe statvfs(path, &info) == 0 else { return }
     let free = UInt(info.f_bavail) * UInt(info.f_frsize) / 1_000_000
     guard free >= megabytes else {
-        throw EmbeddedError(
+        throw LocalServerError(
             "\(path): only \(free) MB are free, a new database needs \(megabytes) MB. "
                 + "Free some space or choose another disk with --data.")
     }

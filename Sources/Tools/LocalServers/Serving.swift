@@ -1,6 +1,6 @@
 internal import Foundation
 
-extension EmbeddedServers {
+extension LocalServerGroup {
     /// What a test run needs to know, one `NAME=value` a line, the value unquoted to the end of the line.
     /// The database user is the cluster's superuser, so that a test can make databases of its own.
     package func testEnvironment() -> [String] {
@@ -15,7 +15,7 @@ extension EmbeddedServers {
     ///
     /// To be called on the main thread before other threads exist: these signals are blocked, and a thread that was
     /// there before would still take them.
-    package static func serve(_ settings: EmbeddedSettings, ready: ([String]) -> Void) throws {
+    package static func serve(_ settings: LocalServerSettings, ready: ([String]) -> Void) throws {
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         for signal in [SIGINT, SIGTERM, SIGHUP] { unsafe sigaddset(&signals, signal) }
@@ -27,7 +27,7 @@ extension EmbeddedServers {
         var second = timespec(tv_sec: 1, tv_nsec: 0)
         while true {
             if unsafe sigtimedwait(&signals, nil, &second) > 0 { return }
-            if let failure = servers.failure() { throw EmbeddedError(failure) }
+            if let failure = servers.failure() { throw LocalServerError(failure) }
         }
     }
 }

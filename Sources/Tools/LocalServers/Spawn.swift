@@ -8,7 +8,7 @@ struct Spawn: Sendable {
     let input: String?
     let output: String
 
-    func run() -> Result<pid_t, EmbeddedError> {
+    func run() -> Result<pid_t, LocalServerError> {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -46,9 +46,9 @@ struct Spawn: Sendable {
         return .success(pid)
     }
 
-    private func advice(_ code: Int32) -> EmbeddedError {
+    private func advice(_ code: Int32) -> LocalServerError {
         let cure = code == ENOENT ? "Install it: apt-get install util-linux" : "Its output would go to \(output)."
-        return EmbeddedError("\(command[0]): cannot be started: \(errorText(code)). \(cure)")
+        return LocalServerError("\(command[0]): cannot be started: \(errorText(code)). \(cure)")
     }
 
     private static var openDescriptors: [Int32] {
@@ -67,7 +67,7 @@ struct Spawn: Sendable {
 enum SpawnThread {
     private static let jobs: Mailbox<@Sendable () -> Void> = {
         let jobs = Mailbox<@Sendable () -> Void>()
-        WorkerThread.start("drover-spawn") { while let job = jobs.take() { job() } }
+        WorkerThread.start("drover-spawn") { while let job = jobs.dequeue() { job() } }
         return jobs
     }()
 

@@ -10,7 +10,7 @@ package struct SystemUser: Equatable, Sendable {
     static func forPostgres() throws -> SystemUser? {
         guard geteuid() == 0 else { return nil }
         guard let found = unsafe getpwnam("postgres") else {
-            throw EmbeddedError(
+            throw LocalServerError(
                 "drover runs as root, PostgreSQL refuses to, and there is no system user postgres to run it as. "
                     + "Install it (apt-get install postgresql-15), or start drover as an ordinary user.")
         }
@@ -19,13 +19,13 @@ package struct SystemUser: Equatable, Sendable {
 
     /// Makes a folder that only `user` (nil: we) can enter, or takes an existing one over; a link is not followed.
     static func makePrivate(_ path: String, for user: SystemUser?) throws {
-        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw EmbeddedError.failed("make", path, errno: errno) }
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw LocalServerError.failed("make", path, errno: errno) }
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { throw EmbeddedError.failed("open", path, errno: errno) }
+        guard descriptor >= 0 else { throw LocalServerError.failed("open", path, errno: errno) }
         defer { close(descriptor) }
         let owner = user?.id ?? geteuid()
         guard fchown(descriptor, owner, user?.group ?? getegid()) == 0, fchmod(descriptor, 0o700) == 0 else {
-            throw EmbeddedError.failed("take possession of", path, errno: errno)
+            throw LocalServerError.failed("take possession of", path, errno: errno)
         }
     }
 

@@ -169,7 +169,7 @@ def outbox(env):
     return query(env, "SELECT count(*) FROM drover.outbox")[0][0]
 
 
-# Of librdkafka 2.0.2 Kafka 4 takes no SCRAM (Trouble.swift); of the newest it does.
+# Of librdkafka 2.0.2 Kafka 4 takes no SCRAM (BrokerDiagnosis.swift); of the newest it does.
 @needs_kafka
 @pytest.mark.parametrize("mechanism, newest", [("PLAIN", False), ("SCRAM-SHA-512", True)])
 def test_the_whole_path_with_a_login(world, secured, roots, fixtures, expected, place, mechanism, newest):

@@ -13,10 +13,10 @@ APART = {
     "Notifications.swift": "the client of PostgreSQL: LISTEN itself",
     "Spool.swift": "a file of SQLite of its own, whose only reader it is",
     "MBTiles.swift": "files of SQLite that others write",
-    "Roles.swift": "the logins of a cluster that has no schema yet",
+    "DatabaseSetup.swift": "the logins of a cluster that has no schema yet",
     "ReadyQuery.swift": "what it puts around a query of Queries",
     "CheckCommand.swift": "says what an operator is to type",
-    "EngineFloor.swift": "a table of a bench's own",
+    "EngineBaseline.swift": "a table of a bench's own",
 }
 # Where it still stands, and how many. Numbers only fall; a file without any is taken off.
 LEFT = {

@@ -31,7 +31,7 @@ def test_what_is_html_becomes_text_only_where_it_goes_out():
 
 def test_only_html_is_answered_as_html():
     """`Response.page` takes HTML and nothing else; the others look for the type, or name it to mail."""
-    assert at_home(files(r'"text/html')) == {"Response.swift", "PagePolicy.swift", "RefusalPage.swift", "ReportOutput.swift", "MailMessage.swift"}
+    assert at_home(files(r'"text/html')) == {"Response.swift", "PagePolicy.swift", "RefusalView.swift", "ReportOutput.swift", "MailMessage.swift"}
     assert re.search(r"static func page\(_ html: HTML,", SOURCES[next(name for name in SOURCES if name.endswith("/PagePolicy.swift"))])
 
 

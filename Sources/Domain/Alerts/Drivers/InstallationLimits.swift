@@ -75,7 +75,7 @@ public struct InstallationLimits: Equatable, Sendable {
 
     /// Of two records of one time the one with the greater id counts. The other one holds for each car until that has come to it, so that
     /// what is said changes no car at once. False: it is known, or says nothing.
-    public mutating func take(_ entry: Entry) -> Bool {
+    public mutating func add(_ entry: Entry) -> Bool {
         let known = entries(inForceMs: entry.inForceMs)
         guard known.allSatisfy({ $0.id.utf8.lexicographicallyPrecedes(entry.id.utf8) }) else { return false }
         // It never came to a car.

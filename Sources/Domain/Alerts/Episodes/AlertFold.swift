@@ -13,7 +13,7 @@ public import Fleet
 /// not change it either: the alerts that it closes are `served`.
 public struct AlertFold: Equatable, Sendable {
     /// The state of one parameter.
-    enum Watch: Equatable, Sendable {
+    enum ParameterState: Equatable, Sendable {
         case normal
         case pending(sinceMs: Int64, isMissing: Bool)
         case open(Episode)
@@ -26,7 +26,7 @@ public struct AlertFold: Equatable, Sendable {
         var isReporting: Bool
     }
 
-    var watches: [MachineParameter: Watch] = [:]
+    var watches: [MachineParameter: ParameterState] = [:]
     /// When parameters with an absence rule were last there.
     var lastPresentMs: [MachineParameter: Int64] = [:]
     /// The last value of parameters that are times and whose age has a limit.
@@ -147,9 +147,10 @@ public struct AlertFold: Equatable, Sendable {
 
     /// One step of one parameter: every state against every fact.
     private static func next(
-        _ watch: Watch, _ bad: (sinceMs: Int64, isMissing: Bool)?, _ judgement: Judgement, _ threshold: Threshold,
+        _ watch: ParameterState, _ bad: (sinceMs: Int64, isMissing: Bool)?, _ judgement: Judgement,
+        _ threshold: Threshold,
         _ reading: MachineReading, opened: (_ sinceMs: Int64, _ isMissing: Bool) -> Episode
-    ) -> (Watch, Episode?) {
+    ) -> (ParameterState, Episode?) {
         switch (watch, bad) {
         case (.normal, nil): return (.normal, nil)
         case (.normal, let bad?): return begin(bad.sinceMs, bad.isMissing, threshold, reading, opened)
@@ -167,7 +168,7 @@ public struct AlertFold: Equatable, Sendable {
     private static func begin(
         _ sinceMs: Int64, _ isMissing: Bool, _ threshold: Threshold, _ reading: MachineReading,
         _ opened: (Int64, Bool) -> Episode
-    ) -> (Watch, Episode?) {
+    ) -> (ParameterState, Episode?) {
         let holdMs = isMissing ? threshold.absentMs ?? 0 : threshold.holdMs
         guard holdMs == 0 || reading.ts - sinceMs > holdMs else {
             return (.pending(sinceMs: sinceMs, isMissing: isMissing), nil)
@@ -176,7 +177,9 @@ public struct AlertFold: Equatable, Sendable {
         return (.open(episode), episode)
     }
 
-    private static func go(on before: Episode, _ judgement: Judgement, _ reading: MachineReading) -> (Watch, Episode?) {
+    private static func go(on before: Episode, _ judgement: Judgement, _ reading: MachineReading) -> (
+        ParameterState, Episode?
+    ) {
         if judgement.isPresent && judgement.isCleared { return (.normal, resolved(before, reading.ts)) }
         var episode = before
         if let value = judgement.value, judgement.isWorse(value, than: episode.worstValue) {

@@ -64,7 +64,7 @@ public enum RideFile {
             guard case .text(let said)? = fields.first(where: { $0.key == "campus" })?.value else {
                 throw DecodeError.keyMissing("campus")
             }
-            decoded = try unsafe TickOr(line, key: Array(said.utf8), RideRecords.decode)
+            decoded = try unsafe TickOrRecord(line, key: Array(said.utf8), RideRecords.decode)
         } catch {
             throw Fault(line: number, reason: "\(error)")
         }

@@ -5,7 +5,7 @@ internal import Formats
 /// Records of campuses on `drover.dispatch`: JSON objects with plain values.
 public enum RideRecords {
     /// The content of a record on the topic.
-    public typealias Decoded = TickOr<RideRecord>
+    public typealias Decoded = TickOrRecord<RideRecord>
 
     static let bytesMax = 900_000
     private static let nameBytesMax = 200

@@ -3,7 +3,7 @@ public import Formats
 
 /// Records of tours on `drover.tours`, and what phones hand in: lists of the same without the record's own fields.
 public enum TourRecords {
-    public typealias Decoded = TickOr<TourEvent>
+    public typealias Decoded = TickOrRecord<TourEvent>
 
     public static let bytesMax = 2_000
 

@@ -3,7 +3,7 @@ internal import Formats
 
 /// Records of sites on `drover.sightings`.
 public enum SurveyRecords {
-    public typealias Decoded = TickOr<SurveyRecord>
+    public typealias Decoded = TickOrRecord<SurveyRecord>
 
     /// A record as it is written; room for what a survey grows by when its times and numbers are written in full.
     public static let bytesMax = 990_000

@@ -52,7 +52,7 @@ extension CampusDispatcher {
             seconds: travel.ms.map { $0.map { Double($0) / 1_000 } })
         // Places beyond what a campus can be are nobody's here.
         guard let table else { return }
-        _ = campus.take(.timesMeasured(table), atMs: turn.nowMs, seed: 0)
+        _ = campus.apply(.timesMeasured(table), atMs: turn.nowMs, seed: 0)
         turn.touched.formUnion(campus.vehicles.map(\.id))
     }
 }

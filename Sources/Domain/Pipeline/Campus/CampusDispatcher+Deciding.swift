@@ -8,7 +8,7 @@ extension CampusDispatcher {
         _ event: DispatchEvent, _ name: String, _ request: String?, _ turn: inout Turn, reason: String? = nil
     ) throws(Undecided) -> Decision {
         guard campus.isDecided(event, atMs: turn.nowMs) else {
-            return campus.take(event, atMs: turn.nowMs, seed: 0)
+            return campus.apply(event, atMs: turn.nowMs, seed: 0)
         }
         // Whose ride it was.
         let carrier = reason == nil ? nil : request.flatMap { campus.ride($0)?.vehicle }
@@ -16,13 +16,13 @@ extension CampusDispatcher {
         var isAnew = false
         switch turn.source {
         case .none: throw Undecided()
-        case .here: decision = take(event, turn)
+        case .here: decision = decide(event, turn)
         case .record(let given):
             if turn.step < given.count, campus.replay(event, atMs: turn.nowMs, given[turn.step]) {
                 decision = given[turn.step]
             } else {
                 // It was made by rules that are no more: what is here now decides.
-                (decision, isAnew) = (take(event, turn), true)
+                (decision, isAnew) = (decide(event, turn), true)
             }
         }
         turn.step += 1
@@ -34,9 +34,9 @@ extension CampusDispatcher {
         return decision
     }
 
-    mutating func take(_ event: DispatchEvent, _ turn: Turn) -> Decision {
+    mutating func decide(_ event: DispatchEvent, _ turn: Turn) -> Decision {
         // Sixteen steps an offset are more than a record takes; each has chance of its own.
-        campus.take(event, atMs: turn.nowMs, seed: UInt64(bitPattern: turn.offset &* 16 &+ Int64(turn.step)))
+        campus.apply(event, atMs: turn.nowMs, seed: UInt64(bitPattern: turn.offset &* 16 &+ Int64(turn.step)))
     }
 }
 

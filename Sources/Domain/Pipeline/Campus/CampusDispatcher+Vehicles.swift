@@ -21,7 +21,7 @@ extension CampusDispatcher {
         guard let before = vehicles[vehicle], before.state != .out else { return }
         sign(vehicle: vehicle, turn)
         let point = area.point(place)
-        _ = campus.take(.moved(vehicle: vehicle, place: point), atMs: turn.nowMs, seed: 0)
+        _ = campus.apply(.moved(vehicle: vehicle, place: point), atMs: turn.nowMs, seed: 0)
         (vehicles[vehicle]!.place, vehicles[vehicle]!.placeMs) = (place, turn.nowMs)
         turn.touched.insert(vehicle)
         guard (speed ?? CampusDispatcher.speed(before, place, turn.nowMs) ?? .max) < CampusDispatcher.reachedMmPerS,

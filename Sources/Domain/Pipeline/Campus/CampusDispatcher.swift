@@ -95,11 +95,11 @@ public struct CampusDispatcher: Equatable, Sendable {
     // MARK: Records
 
     /// Takes a record; what follows is in `steps`, `changedRides` and `changedVehicles` until the next one.
-    mutating func take(_ kind: RideRecord.Kind, offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
+    mutating func accept(_ kind: RideRecord.Kind, offset: Int64, atMs: Int64, _ source: Source) throws(Undecided) {
         var next = begun(offset)
         var turn = Turn(offset: offset, nowMs: max(atMs, campus.nowMs), source: source)
         if next.settings.goesByRecordTime { try next.passTime(&turn) }
-        try next.take(kind, &turn)
+        try next.apply(kind, &turn)
         next.follow(turn)
         self = next
     }
@@ -167,7 +167,7 @@ public struct CampusDispatcher: Equatable, Sendable {
         var touched: Set<String> = []
     }
 
-    private mutating func take(_ kind: RideRecord.Kind, _ turn: inout Turn) throws(Undecided) {
+    private mutating func apply(_ kind: RideRecord.Kind, _ turn: inout Turn) throws(Undecided) {
         switch kind {
         case .campus(let settings): try change(settings, &turn)
         case .pickup(let pickup): try ask(pickup, &turn)

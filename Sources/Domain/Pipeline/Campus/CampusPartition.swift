@@ -97,7 +97,7 @@ public struct CampusPartition: Sendable {
 
     /// - Parameter atMs: when it was pushed.
     /// - Throws: the campus is not known, or its settings make none.
-    public mutating func take(_ record: RideRecord, offset: Int64, atMs: Int64) throws(DecodeError) {
+    public mutating func accept(_ record: RideRecord, offset: Int64, atMs: Int64) throws(DecodeError) {
         switch record.kind {
         case .decision(let at, let text, let why):
             // Our own, back from the log.
@@ -133,7 +133,7 @@ public struct CampusPartition: Sendable {
         goOn()
     }
 
-    public mutating func takeChanges() -> Changes {
+    public mutating func drainChanges() -> Changes {
         defer { changes = Changes() }
         return changes
     }
@@ -172,7 +172,7 @@ public struct CampusPartition: Sendable {
             let source: CampusDispatcher.Source =
                 if let known { .record(known.decisions) } else if isBehindLog { .here } else { .none }
             do {
-                try take(first, source, why: known?.why)
+                try apply(first, source, why: known?.why)
             } catch {
                 return
             }
@@ -183,7 +183,7 @@ public struct CampusPartition: Sendable {
         }
     }
 
-    private mutating func take(
+    private mutating func apply(
         _ item: Waiting, _ source: CampusDispatcher.Source, why: String?
     ) throws(CampusDispatcher.Undecided) {
         if case .profile(let rider, let person)? = item.record?.kind {
@@ -196,7 +196,7 @@ public struct CampusPartition: Sendable {
         else { return }
         if let record = item.record {
             guard let atMs = dispatcher.time(of: record, pushedMs: max(item.atMs, clockMs)) else { return }
-            try dispatcher.take(record.kind, offset: item.offset, atMs: atMs, source)
+            try dispatcher.accept(record.kind, offset: item.offset, atMs: atMs, source)
         } else if dispatcher.settings.goesByRecordTime {
             return
         } else {

@@ -12,7 +12,7 @@ extension CarPartition {
     ///
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
     @discardableResult
-    public mutating func take(
+    public mutating func accept(
         key: UnsafeRawBufferPointer, cut: Int64, offset: Int64, pushedMs: Int64
     ) throws(DecodeError) -> Bool {
         // Before it the cut was read with the cars, and what it changed is in the rows.
@@ -20,16 +20,16 @@ extension CarPartition {
         guard let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) } else {
             return false
         }
-        take(cut: cut, number, offset: offset, pushedMs: pushedMs)
+        accept(cut: cut, number, offset: offset, pushedMs: pushedMs)
         return true
     }
 
-    private mutating func take(cut: Int64, _ number: Int, offset: Int64, pushedMs: Int64) {
+    private mutating func accept(cut: Int64, _ number: Int, offset: Int64, pushedMs: Int64) {
         let lastMs = cars[number].lastMs
         // Nothing is known of the car but its cuts, so these wait for its first reading; or not even that.
         guard lastMs != .min, lastMs != .max else {
             _ = cuts[number, default: TripCuts()].insert(cut)
-            if lastMs == .max { takeLate(cut: cut, number, pushedMs: pushedMs) }
+            if lastMs == .max { addLate(cut: cut, number, pushedMs: pushedMs) }
             return
         }
         let open = stretch(number, lastMs)
@@ -38,7 +38,7 @@ extension CarPartition {
         let storedStart = before.flatMap { tripStart(number, $0) }
         let isNew = cuts[number, default: TripCuts()].insert(cut)
         if cut < open.lowerBound {
-            takeLate(cut: cut, number, pushedMs: pushedMs)
+            addLate(cut: cut, number, pushedMs: pushedMs)
         } else if !isNew {
             return
         } else if cut > lastMs {
@@ -47,11 +47,11 @@ extension CarPartition {
             split(number, before, at: cut, storedStart: storedStart, nextOffset: offset + 1)
         } else {
             splitReopening(number, at: cut, nextOffset: offset + 1)
-            takeLate(cut: cut, number, pushedMs: pushedMs)
+            addLate(cut: cut, number, pushedMs: pushedMs)
         }
     }
 
-    private mutating func takeLate(cut: Int64, _ number: Int, pushedMs: Int64) {
+    private mutating func addLate(cut: Int64, _ number: Int, pushedMs: Int64) {
         late[number, default: LateReadings()].cuts.append(cut)
         late[number]!.pushedMs = max(late[number]!.pushedMs, pushedMs)
     }

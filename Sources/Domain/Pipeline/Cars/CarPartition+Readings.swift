@@ -10,18 +10,18 @@ extension CarPartition {
     /// - Throws: `DecodeError` when `key` is new and no vehicle id, or does not belong here; nothing is taken then.
     @inline(__always)
     @discardableResult
-    public mutating func take(
+    public mutating func accept(
         key: UnsafeRawBufferPointer, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
     ) throws(DecodeError) -> Int? {
         guard let number = if let known = unsafe keys.find(key) { known } else { try unsafe addCar(key) } else {
             return nil
         }
-        take(number, reading, offset: offset, pushedMs: pushedMs)
+        accept(number, reading, offset: offset, pushedMs: pushedMs)
         return number
     }
 
     @inline(__always)
-    private mutating func take(
+    private mutating func accept(
         _ number: Int, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64
     ) {
         let ts = reading.ts
@@ -33,12 +33,12 @@ extension CarPartition {
         let lastMs = cars[number].lastMs
         if cars[number].openMs != .min {
             if ts < cars[number].openMs {
-                takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
+                addLate(copy reading, number, offset: offset, pushedMs: pushedMs)
                 return
             }
             close(number, offset: offset)
         } else if lastMs != .min, lastMs == .max || ts < stretch(number, lastMs).upperBound {
-            takeLate(copy reading, number, offset: offset, pushedMs: pushedMs)
+            addLate(copy reading, number, offset: offset, pushedMs: pushedMs)
             return
         }
         if !late.isEmpty { giveUpReopening(number) }
@@ -99,7 +99,7 @@ extension CarPartition {
     }
 
     /// A reading that is not later than what is known of its car.
-    private mutating func takeLate(_ reading: CarReading, _ number: Int, offset: Int64, pushedMs: Int64) {
+    private mutating func addLate(_ reading: CarReading, _ number: Int, offset: Int64, pushedMs: Int64) {
         let lastMs = cars[number].lastMs
         if cars[number].openMs == .min, lastMs != .max, stretch(number, lastMs).contains(reading.ts) {
             late[number, default: LateReadings()].reopen(with: reading, offset, pushedMs: pushedMs, clockMs: clockMs)
@@ -108,7 +108,7 @@ extension CarPartition {
         }
         // Between `replayFrom` and `storedOffset` it was written before this book was loaded.
         if offset < storedOffset, lastMs != .max { return }
-        late[number, default: LateReadings()].take(reading, pushedMs: pushedMs)
+        late[number, default: LateReadings()].add(reading, pushedMs: pushedMs)
     }
 
     /// A later minute begins: readings that waited for their bag are late like any other.

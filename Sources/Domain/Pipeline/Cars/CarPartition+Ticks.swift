@@ -7,7 +7,7 @@ extension CarPartition {
 
     /// Takes a set of rules, in force from `fromMs` on, but not before any reading that the log can hold until here: no trip is
     /// folded again because of it. Returns it as it counts; nil: it changes nothing, or was taken before.
-    public mutating func take(
+    public mutating func apply(
         rules new: TripRules, fromMs: Int64, offset: Int64, pushedMs: Int64
     ) -> TripRuleTimeline.Entry? {
         guard offset >= storedOffset else { return nil }

@@ -45,7 +45,7 @@ public struct CarPartition {
 
     public internal(set) var rules: TripRuleTimeline
     /// Where a new car's key must belong; nil: it is not asked.
-    let place: KeyPlace?
+    let place: KeyPartitioner?
     var cars: [Car] = []
     var keys = KeyIndex()
     var chains = ByteChains()
@@ -84,7 +84,7 @@ public struct CarPartition {
         var reachMs = Int64.min
 
         // In place: a list that is taken out, added to and put back is copied for each of its readings.
-        mutating func take(_ reading: CarReading, pushedMs: Int64) {
+        mutating func add(_ reading: CarReading, pushedMs: Int64) {
             readings.append(reading)
             self.pushedMs = max(self.pushedMs, pushedMs)
         }
@@ -98,7 +98,8 @@ public struct CarPartition {
 
     /// `progress` is where the partition stands in the database; the records to feed in begin at its `replayFrom`.
     public init(
-        rules: TripRuleTimeline, progress: CarProgress, place: KeyPlace? = nil, idleMs: Int64 = CarPartition.idleMs
+        rules: TripRuleTimeline, progress: CarProgress, place: KeyPartitioner? = nil,
+        idleMs: Int64 = CarPartition.idleMs
     ) {
         (self.rules, self.place, self.idleMs) = (rules, place, idleMs)
         storedOffset = progress.nextOffset

@@ -22,7 +22,7 @@ extension DriverPartition {
         var asked = Waiting(
             fromMs: fromMs, untilMs: untilMs, askedOffset: offset, isLate: isLate, isLatest: true, arrivedMs: .min)
         if let live = lives[number] {
-            asked.isLatest = asked.untilMs >= live.fromMs - DriverWatch.reachMs
+            asked.isLatest = asked.untilMs >= live.fromMs - DriverAlertFold.reachMs
             if asked.isLatest {
                 // Also what it had begun to judge.
                 (asked.fromMs, asked.arrivedMs) = (min(asked.fromMs, live.lastMs), live.arrivedMs)
@@ -67,7 +67,7 @@ extension DriverPartition {
     /// - Parameters:
     ///   - lastMs: of the car's latest reading; `.min`: it has not reported, `.max`: it is not known.
     ///   - leastMs: of what was before it a part may be deleted: no stretch of that time is judged again.
-    public mutating func take(
+    public mutating func accept(
         _ action: Action, of number: Int?, lastMs: Int64, offset: Int64, leastMs: Int64 = .min
     ) {
         guard offset >= storedOffset else { return }
@@ -75,7 +75,7 @@ extension DriverPartition {
         if case .settings(let account, let text) = action.kind {
             let fromMs = max(action.ts, leastMs)
             if account == InstallationLimits.account {
-                return take(limits: text, action, fromMs: fromMs, offset: offset)
+                return apply(limits: text, action, fromMs: fromMs, offset: offset)
             }
             changedSettings.append(SettingsChange(account: account, fromMs: fromMs, offset: offset, leastMs: leastMs))
             // Also of drives that are over by then: the next one may be its, too.
@@ -137,7 +137,7 @@ extension DriverPartition {
         // It comes before its readings.
         let lastMs = cars[number].lastMs
         let isAtRest = lives[number] == nil && waiting[number] == nil
-        if isAtRest, lastMs == .min || fromMs > lastMs && fromMs - lastMs > DriverWatch.reachMs { return }
+        if isAtRest, lastMs == .min || fromMs > lastMs && fromMs - lastMs > DriverAlertFold.reachMs { return }
         // It may fill a pause between two drives: the later one began earlier then.
         let untilMs = action.ts + Drivers.pauseMsMax + Drivers.beginMsMax
         guard untilMs >= leastMs, max(lastMs, lives[number]?.lastMs ?? .min) >= leastMs else { return }

@@ -39,12 +39,12 @@ extension DriverPartition {
     }
 
     /// What the installation set: a record. It counts for no car yet.
-    mutating func take(limits text: String, _ action: Action, fromMs: Int64, offset: Int64) {
+    mutating func apply(limits text: String, _ action: Action, fromMs: Int64, offset: Int64) {
         // The worker refuses what is none.
         let settings = (try? DriverSettings(text: text)) ?? .off
         let entry = InstallationLimits.Entry(
             inForceMs: action.ts, id: action.id, settings: settings, offset: offset, fromMs: fromMs)
-        if installation.take(entry) { changedLimits.insert(entry.inForceMs) }
+        if installation.add(entry) { changedLimits.insert(entry.inForceMs) }
     }
 
     /// The record on its way, and the car that it came to last.
@@ -80,7 +80,7 @@ extension DriverPartition {
         guard lastMs != .min, !car.isAlwaysOwned else { return nil }
         if lastMs >= fromMs { return fromMs }
         let isKnown = number.map { lives[$0] != nil || waiting[$0] != nil } ?? false
-        return !isKnown && lastMs >= tick.clockMs - DriverWatch.reachMs ? lastMs : nil
+        return !isKnown && lastMs >= tick.clockMs - DriverAlertFold.reachMs ? lastMs : nil
     }
 
     /// It comes to these cars. Those of which something is judged again are in memory.
@@ -109,7 +109,7 @@ extension DriverPartition {
             ask(number, fromMs: fromMs, untilMs: .max, offset: tick.offset, isLate: lastMs >= limits.fromMs)
         } else {
             // What was judged stands.
-            lives[number]?.watch.take(installation: installation.rules(of: car.vehicle))
+            lives[number]?.watch.apply(installation: installation.rules(of: car.vehicle))
         }
     }
 

@@ -25,7 +25,7 @@ extension DriverPartition {
             return
         }
         let lastMs = cars[number].lastMs
-        let isNew = lastMs == .min || ts > lastMs && ts - lastMs > DriverWatch.reachMs
+        let isNew = lastMs == .min || ts > lastMs && ts - lastMs > DriverAlertFold.reachMs
         if loading[number] != nil || isNew && waiting[number]?.isLatest != true { return load(number, arrival) }
         ask(number, fromMs: ts, arrival, isLate: isLate(ts, lastMs))
     }
@@ -52,7 +52,7 @@ extension DriverPartition {
             return ask(number, fromMs: ts, arrival, isLate: isLate(ts, lastMs))
         }
         var episodes: [Episode] = []
-        if ts - lastMs > DriverWatch.reachMs {
+        if ts - lastMs > DriverAlertFold.reachMs {
             lives.values[index].fromMs = ts
         } else if let borderMs = DriverStretch.borderMs(from: fromMs, between: lastMs, and: ts) {
             episodes = lives.values[index].watch.cut(at: borderMs)

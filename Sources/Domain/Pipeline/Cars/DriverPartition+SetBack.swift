@@ -11,7 +11,7 @@ extension DriverPartition {
     }
 
     /// What a record of this cycle asks for.
-    public mutating func takeSetBack() -> (spread: CarSpread, clockMs: Int64)? {
+    public mutating func dequeueSetBack() -> (spread: CarSpread, clockMs: Int64)? {
         defer { setBackTo = nil }
         return setBackTo.map { (CarSpread(clockMs: $0.clockMs, askedOffset: $0.offset), $0.clockMs) }
     }

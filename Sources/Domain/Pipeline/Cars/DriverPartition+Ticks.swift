@@ -72,7 +72,7 @@ extension DriverPartition {
         let fromMs = arrivals[0].reading.ts
         cars[number].standing = .watched
         lives[number] = Live(
-            watch: DriverWatch(vehicle: vehicle, context), told: ToldAlerts(), fromMs: fromMs,
+            watch: DriverAlertFold(vehicle: vehicle, context), told: ToldAlerts(), fromMs: fromMs,
             arrivedMs: arrivals[0].clockMs, nextOffset: arrivals[0].offset)
         changed.insert(number)
         for arrival in arrivals { see(number, arrival) }
@@ -89,12 +89,12 @@ extension DriverPartition {
     }
 
     /// Whose limits changed in this cycle.
-    public mutating func takeAccounts() -> [SettingsChange] {
+    public mutating func drainAccounts() -> [SettingsChange] {
         defer { changedSettings = [] }
         return changedSettings
     }
 
-    public mutating func takeTick() -> Tick? {
+    public mutating func dequeueTick() -> Tick? {
         defer { due = nil }
         return due
     }

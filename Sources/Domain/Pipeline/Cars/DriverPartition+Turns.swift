@@ -59,10 +59,10 @@ extension DriverPartition {
         // Nothing came for as long as a silence is; what came since the tick before came just now.
         let arrivedMs = asked.arrivedMs == tick.beforeMs ? tick.clockMs - 1 : asked.arrivedMs
         let isSilent =
-            tick.clockMs > stretch.toMs + DriverWatch.quietMs
-            && (tick.isClosing || asked.arrivedMs == .min || tick.clockMs - arrivedMs >= DriverWatch.quietMs)
+            tick.clockMs > stretch.toMs + DriverAlertFold.quietMs
+            && (tick.isClosing || asked.arrivedMs == .min || tick.clockMs - arrivedMs >= DriverAlertFold.quietMs)
         // What is open at a border is over there as by a silence; the next stretch opens it again.
-        let silentMs = stretch.toMs + DriverWatch.reachMs
+        let silentMs = stretch.toMs + DriverAlertFold.reachMs
         let judgement = DriverJudgement(
             vehicle: turn.vehicle, readings: stretch.readings, context,
             passedMs: stretch.isFollowed ? max(tick.clockMs, silentMs) : isSilent ? tick.clockMs : nil)
@@ -94,7 +94,7 @@ extension DriverPartition {
     }
 
     private mutating func settle(
-        _ number: Int, _ watch: DriverWatch, _ stretch: DriverStretch, _ told: ToldAlerts, arrivedMs: Int64,
+        _ number: Int, _ watch: DriverAlertFold, _ stretch: DriverStretch, _ told: ToldAlerts, arrivedMs: Int64,
         isSilent: Bool, _ tick: Tick
     ) {
         var live = Live(

@@ -30,7 +30,7 @@ public struct DriverPartition: Sendable {
 
     /// A car whose state after its latest reading is in memory.
     struct Live {
-        var watch: DriverWatch
+        var watch: DriverAlertFold
         /// What is told as open.
         var told: ToldAlerts
         /// No reading before it is within reach.
@@ -47,7 +47,7 @@ public struct DriverPartition: Sendable {
         /// When the clock changes it next. Silence counts from when the last reading came, too: no clock closes ahead of a
         /// backlog.
         var dueMs: Int64 {
-            let (quietMs, reachMs) = (DriverWatch.quietMs, DriverWatch.reachMs)
+            let (quietMs, reachMs) = (DriverAlertFold.quietMs, DriverAlertFold.reachMs)
             if !told.all.isEmpty { return max(watch.quietMs, arrivedMs == .min ? .min : arrivedMs + quietMs) }
             return max(lastMs, arrivedMs) + reachMs + 1
         }
@@ -100,7 +100,7 @@ public struct DriverPartition: Sendable {
     static let loadingMax = 8_192
     /// A late reading may move the borders of stretches as far behind it: what begins within reach of it may begin earlier now,
     /// and had its first border within two days (`DriverStretch.borderMs`). Every midnight after that one is a border anyway.
-    static let borderReachMs = DriverWatch.reachMs + 2 * UTC.msPerDay
+    static let borderReachMs = DriverAlertFold.reachMs + 2 * UTC.msPerDay
 
     /// Records before it are in the database, with all that was told of them.
     let storedOffset: Int64

@@ -50,7 +50,7 @@ extension DriverPartition {
     }
 
     /// Hands over what was told and what is to be known after a restart.
-    public mutating func takeChanges(_ book: borrowing CarPartition) -> Changes {
+    public mutating func drainChanges(_ book: borrowing CarPartition) -> Changes {
         var (records, gone): ([DriverRecord], [VehicleID]) = ([], [])
         var vehicles = changedCodes
         for number in changed { vehicles.insert(book.name(number)) }
@@ -117,7 +117,7 @@ extension DriverPartition.Live {
         var reader = VarintReader(live.state)
         guard (try? reader.byte()) == Self.version, let fromMs = try? reader.zigzag(),
             let arrivedMs = try? reader.zigzag(), let passedMs = try? reader.zigzag(),
-            let watch = try? DriverWatch(packed: reader.rest, vehicle: record.vehicle, context), watch.lastMs != nil
+            let watch = try? DriverAlertFold(packed: reader.rest, vehicle: record.vehicle, context), watch.lastMs != nil
         else { return nil }
         self.init(
             watch: watch, told: ToldAlerts(open).open(of: watch.open), fromMs: fromMs, arrivedMs: arrivedMs,

@@ -2,7 +2,7 @@ internal import Alerts
 internal import Basics
 public import Fleet
 
-/// A car's stored readings and its open minute, as far as one of them can matter to another (`DriverWatch.reachMs`), but no
+/// A car's stored readings and its open minute, as far as one of them can matter to another (`DriverAlertFold.reachMs`), but no
 /// further than a border: a car that never pauses for so long may report for months.
 public struct DriverStretch: Sendable {
     public let fromMs, toMs: Int64
@@ -19,7 +19,7 @@ public struct DriverStretch: Sendable {
     }
 
     /// What it says opens until then.
-    public var untilMs: Int64 { goesOn ? toMs : toMs + DriverWatch.reachMs }
+    public var untilMs: Int64 { goesOn ? toMs : toMs + DriverAlertFold.reachMs }
 
     // MARK: Where it lies
 
@@ -44,7 +44,7 @@ public struct DriverStretch: Sendable {
 
     /// What has to be known of a car's rows to find the stretch of a reading at `ms`.
     public static func window(around ms: Int64) -> ClosedRange<Int64> {
-        let (dayMs, edgeMs) = (UTC.day(of: ms), DriverWatch.reachMs + 2 * UTC.msPerMinute)
+        let (dayMs, edgeMs) = (UTC.day(of: ms), DriverAlertFold.reachMs + 2 * UTC.msPerMinute)
         return dayMs - UTC.msPerDay - edgeMs...dayMs + 2 * UTC.msPerDay + edgeMs
     }
 
@@ -60,9 +60,9 @@ public struct DriverStretch: Sendable {
     ) rethrows -> Span {
         func isPaused(after row: Int) throws -> Bool {
             let apartMs = starts[row + 1] - starts[row]
-            if apartMs <= DriverWatch.reachMs - UTC.msPerMinute { return false }
-            if apartMs >= DriverWatch.reachMs + UTC.msPerMinute { return true }
-            return try times(row + 1).firstMs - times(row).lastMs > DriverWatch.reachMs
+            if apartMs <= DriverAlertFold.reachMs - UTC.msPerMinute { return false }
+            if apartMs >= DriverAlertFold.reachMs + UTC.msPerMinute { return true }
+            return try times(row + 1).firstMs - times(row).lastMs > DriverAlertFold.reachMs
         }
         // Whether midnight is a border depends on the day before it.
         let midnightMs = UTC.day(of: starts[row])

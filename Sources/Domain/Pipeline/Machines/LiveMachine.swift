@@ -17,7 +17,7 @@ struct LiveMachine {
     private var late: [Int64: MachineRow] = [:]
     private(set) var hasChanged = false
 
-    init(_ machine: MachineBook.Machine, isWaiting: Bool) {
+    init(_ machine: MachinePartition.Machine, isWaiting: Bool) {
         (vehicle, fold, lastMs) = (machine.vehicle, machine.fold, machine.fold.lastMs)
         (told, services, self.isWaiting) = (machine.told, machine.services, isWaiting)
     }
@@ -32,9 +32,9 @@ struct LiveMachine {
     }
 
     /// As memory keeps it.
-    var machine: MachineBook.Machine? {
+    var machine: MachinePartition.Machine? {
         guard let fold, fold.lastMs != nil else { return nil }
-        return MachineBook.Machine(vehicle: vehicle, fold: fold, told: told, services: services)
+        return MachinePartition.Machine(vehicle: vehicle, fold: fold, told: told, services: services)
     }
 
     func isLatest(_ ts: Int64) -> Bool { ts > lastMs ?? .min }

@@ -4,7 +4,7 @@ internal import Fleet
 /// Records while they are taken: readings, services, and ticks that judge nothing again. The book itself stays as it is
 /// until they are all done.
 struct MachineSession {
-    private let book: MachineBook
+    private let book: MachinePartition
     private let histories: MachineHistories
     private var clockMs: Int64
     private var machines: [VehicleID: LiveMachine] = [:]
@@ -27,11 +27,11 @@ struct MachineSession {
     }
 
     static func run(
-        _ book: MachineBook, _ histories: MachineHistories, _ events: ArraySlice<MachineEvent>
+        _ book: MachinePartition, _ histories: MachineHistories, _ events: ArraySlice<MachineEvent>
     ) -> Result {
         var session = MachineSession(book, histories)
         for event in events {
-            guard session.take(event) else { break }
+            guard session.apply(event) else { break }
             session.count += 1
         }
         return Result(
@@ -39,14 +39,14 @@ struct MachineSession {
             clockMs: session.clockMs, count: session.count)
     }
 
-    private init(_ book: MachineBook, _ histories: MachineHistories) {
+    private init(_ book: MachinePartition, _ histories: MachineHistories) {
         (self.book, self.histories, clockMs) = (book, histories, book.clockMs)
     }
 
     /// False: what follows from the records before it must be written first.
-    private mutating func take(_ event: MachineEvent) -> Bool {
+    private mutating func apply(_ event: MachineEvent) -> Bool {
         switch event.fact {
-        case .reading(let reading): take(reading, event)
+        case .reading(let reading): apply(reading, event)
         case .tick(let ts): return tick(ts, event)
         case .rules, .setBack: return false
         case .action(let action):
@@ -58,7 +58,7 @@ struct MachineSession {
         return true
     }
 
-    private mutating func take(_ reading: MachineReading, _ event: MachineEvent) {
+    private mutating func apply(_ reading: MachineReading, _ event: MachineEvent) {
         guard var live = machine(reading.vehicle, event) else { return }
         defer { machines[reading.vehicle] = live }
         if live.isLatest(reading.ts) {

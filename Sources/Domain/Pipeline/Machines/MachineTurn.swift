@@ -118,9 +118,9 @@ struct MachineTurn {
     var alerts: [ToldAlert] { history.told.changed }
 
     /// The machine after its latest reading, if the piece came as far.
-    var end: MachineBook.Machine? {
+    var end: MachinePartition.Machine? {
         guard case .end = outcome, !isRebuilt, fold.lastMs != nil else { return nil }
-        return MachineBook.Machine(
+        return MachinePartition.Machine(
             vehicle: vehicle, fold: fold, told: history.told, services: history.services)
     }
 

@@ -20,12 +20,12 @@ public struct RejudgingQueue: Equatable, Sendable {
     public subscript(_ vehicle: VehicleID) -> Rejudging? { waiting[vehicle] }
 
     /// Who waits longest.
-    func first(_ count: Int) -> [(VehicleID, Rejudging)] { taken(count, of: order[first...]) }
+    func first(_ count: Int) -> [(VehicleID, Rejudging)] { select(count, of: order[first...]) }
 
     /// Who came last, the last first.
-    func last(_ count: Int) -> [(VehicleID, Rejudging)] { taken(count, of: order[first...].reversed()) }
+    func last(_ count: Int) -> [(VehicleID, Rejudging)] { select(count, of: order[first...].reversed()) }
 
-    private func taken(
+    private func select(
         _ count: Int, of entries: some Sequence<(vehicle: VehicleID, askedOffset: Int64)>
     ) -> [(VehicleID, Rejudging)] {
         Array(

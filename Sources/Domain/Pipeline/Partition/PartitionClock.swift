@@ -56,7 +56,7 @@ public struct PartitionClock: Equatable, Sendable {
     }
 
     /// - Parameter pushedMs: the broker's stamp; -1: there is none, and nothing is known of a jump.
-    public mutating func take(_ tick: Tick, pushedMs: Int64) -> Decision {
+    public mutating func accept(_ tick: Tick, pushedMs: Int64) -> Decision {
         if tick.isSetBack { return setBack(tick.ts) }
         guard pushedMs >= 0 else { return count(tick.ts) }
         if tick.ts - pushedMs > PartitionClock.aheadMsMax { return .dropped }

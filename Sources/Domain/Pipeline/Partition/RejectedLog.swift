@@ -73,7 +73,7 @@ public struct RejectedLog: Sendable {
 
     /// A record that could not be decoded; `value` nil: a tombstone. Offsets come in ascending order, but for a block
     /// that is read again. Beyond a block's first 64 nothing is allocated.
-    public mutating func take(
+    public mutating func add(
         offset: Int64, pushedMs: Int64, value: UnsafeRawBufferPointer?, error: DecodeError
     ) {
         let block = RejectedLog.block(offset)
@@ -111,7 +111,7 @@ public struct RejectedLog: Sendable {
 
     /// What to write in the transaction that moves the partition to `nextOffset`; to be asked in each, also without new
     /// rejected records, because a block's count is told when the log has passed the block.
-    public mutating func takeChanges(nextOffset: Int64) -> Changes {
+    public mutating func drainChanges(nextOffset: Int64) -> Changes {
         let next = RejectedLog.block(nextOffset)
         if next > block { open(next) } else { flushCount() }
         defer { changes = Changes() }

@@ -33,7 +33,7 @@ public struct Campus: Equatable, Sendable {
     }
 
     /// Takes an event and decides. `seed` makes the improvement pass repeatable: on the log it is the event's offset.
-    public mutating func take(_ event: DispatchEvent, atMs: Int64, seed: UInt64) -> Decision {
+    public mutating func apply(_ event: DispatchEvent, atMs: Int64, seed: UInt64) -> Decision {
         let standing = vehicles
         let effect: Effect
         do {

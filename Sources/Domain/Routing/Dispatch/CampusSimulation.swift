@@ -66,7 +66,7 @@ public struct CampusSimulation: Sendable {
     public mutating func apply(_ event: DispatchEvent) -> Decision {
         note(event)
         taken += 1
-        let decision = campus.take(
+        let decision = campus.apply(
             event, atMs: startMs + Int64((nowS * 1_000).rounded()), seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ taken)
         for moved in decision.moved {
             if moved.vehicleBefore != moved.vehicleAfter { otherVehicles += 1 }

@@ -43,11 +43,11 @@ package final class AlertmanagerRelay {
 
     private let settings: AlertmanagerSettings
     private let said, failures: Counter
-    private var trouble: TroubleLog
+    private var trouble: FailureLog
 
     package init(_ settings: AlertmanagerSettings, metrics: Metrics, log: Log) {
         self.settings = settings
-        trouble = TroubleLog(
+        trouble = FailureLog(
             cannot: "Alertmanager does not get the alerts; it is asked again",
             again: "Alertmanager gets the alerts again",
             log: log)

@@ -78,14 +78,14 @@ package final class NoticeRelay {
 
     /// Nil: it is another relay's turn.
     private func turn<R>(_ connection: Connection, _ body: () throws -> R) throws -> R? {
-        try connection.transaction { try NoticeStore.takeTurn(on: connection) ? body() : nil }
+        try connection.transaction { try NoticeStore.acquireTurn(on: connection) ? body() : nil }
     }
 
     // MARK: From events to notices
 
     /// False: there were no events.
     private func decide(on connection: Connection) throws -> Bool {
-        let events = try NoticeStore.takeEvents(rowsMax: NoticeRelay.eventsMax, on: connection)
+        let events = try NoticeStore.dequeueEvents(rowsMax: NoticeRelay.eventsMax, on: connection)
         guard !events.isEmpty else { return false }
         let ids = Array(Set(events.map(\.alert)))
         let people = try NoticeStore.people(near: ids, on: connection)

@@ -40,7 +40,7 @@ package final class Relay {
     private let log: Log
     private let metrics: RelayMetrics
     private let retry: RetryLoop
-    package let standing = RelayStanding()
+    package let standing = RelayReadiness()
     private var nextPruneMs: Int64 = 0
 
     package init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
@@ -124,7 +124,7 @@ package final class Relay {
 }
 
 /// Whether a relay relays, or could at once take over from one that does.
-package final class RelayStanding: Sendable {
+package final class RelayReadiness: Sendable {
     private let found = Mutex(Health.Finding.ill("has not had its turn yet"))
 
     package var finding: Health.Finding { found.withLock { $0 } }

@@ -45,7 +45,7 @@ final class RelaySession {
     func acquireTurn() throws -> Bool {
         try turn.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
         do {
-            try OutboxStore.takeTurn(on: turn)
+            try OutboxStore.acquireTurn(on: turn)
             turnTakenMs = Clock.steadyMs()
             return true
         } catch let error as PostgresError where error.sqlState == PostgresError.lockNotAvailable {

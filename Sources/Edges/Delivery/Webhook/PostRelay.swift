@@ -20,13 +20,13 @@ package struct PostSettings: Sendable {
     /// Our identity for push services; nil: no pushes.
     package var pushKey: PushKey?
     /// The networks where these hosts may be: people choose among them, and some lead where their owners like.
-    package var reach: Reach
+    package var reach: AddressPolicy
     /// PEM file with the roots that are believed; nil: the system's.
     package var caFile: String?
 
     package init(
         conninfo: String, codeKey: CodeKey, webhookHosts: AllowedHosts, pushHosts: AllowedHosts, pushKey: PushKey?,
-        reach: Reach, caFile: String?
+        reach: AddressPolicy, caFile: String?
     ) {
         self.conninfo = conninfo
         self.codeKey = codeKey

@@ -58,13 +58,13 @@ package final class Geocoder {
 
     private let settings: GeocoderSettings
     private let database: SharedDatabase
-    private let service: OutsideService
+    private let service: ExternalService
     private var source: String { settings.service.address.name }
 
     package init(_ settings: GeocoderSettings, database: SharedDatabase) throws {
         self.settings = settings
         self.database = database
-        service = try OutsideService("geocoder", settings.service, database)
+        service = try ExternalService("geocoder", settings.service, database)
     }
 
     package var limits: CallLimits { settings.service.limits }

@@ -14,7 +14,7 @@ package final class CampusTravel: @unchecked Sendable {
 
     // The client and its session are used under the lock only.
     private let lock = NSLock()
-    private let client: TravelTimes
+    private let client: TravelService
     private let database: SharedDatabase
     private let source: String?
     private let waitMs: Int
@@ -23,7 +23,7 @@ package final class CampusTravel: @unchecked Sendable {
     package init(_ settings: TravelSettings, database: SharedDatabase, waitMs: Int) throws {
         self.database = database
         self.waitMs = waitMs
-        client = try TravelTimes(settings, database: database)
+        client = try TravelService(settings, database: database)
         source = settings.service.map { $0.address.name + "/" + settings.profile }
     }
 
@@ -47,8 +47,8 @@ package final class CampusTravel: @unchecked Sendable {
     private func places(
         _ campus: String, _ pickup: RideRecord.Pickup, _ connection: Connection
     ) throws -> (vehicles: [Position], stops: [Position]) {
-        let vehicles = try CampusReads.vehicles(of: campus, on: connection)
-        let stops = try CampusReads.openRides(of: campus, on: connection).flatMap { ride in
+        let vehicles = try CampusQueries.vehicles(of: campus, on: connection)
+        let stops = try CampusQueries.openRides(of: campus, on: connection).flatMap { ride in
             ride.isOnBoard ? [ride.to] : [ride.to, ride.from]
         }
         let ends = [pickup.from, pickup.to]

@@ -5,19 +5,19 @@ internal import Formats
 internal import Storage
 
 package struct WeatherSettings: Sendable {
-    package var shelf: WeatherShelf
+    package var cache: WeatherCache
     package var now: ServiceSettings
     package var past: ServiceSettings
     package var key: String
 
-    package init(_ shelf: WeatherShelf, now: ServiceSettings, past: ServiceSettings, key: String) {
-        self.shelf = shelf
+    package init(_ cache: WeatherCache, now: ServiceSettings, past: ServiceSettings, key: String) {
+        self.cache = cache
         self.now = now
         self.past = past
         self.key = key
     }
 
-    package var provider: WeatherProvider { shelf.provider }
+    package var provider: WeatherProvider { cache.provider }
 }
 
 /// The weather of a place and hour: from the table, else from the service, which is told the middle of a cell and never
@@ -25,21 +25,21 @@ package struct WeatherSettings: Sendable {
 package final class WeatherClient {
     private let settings: WeatherSettings
     private let database: SharedDatabase
-    private let now: OutsideService
-    private let past: OutsideService
+    private let now: ExternalService
+    private let past: ExternalService
 
     package init(_ settings: WeatherSettings, database: SharedDatabase) throws {
         self.settings = settings
         self.database = database
-        now = try OutsideService("weather", settings.now, database)
-        past = try OutsideService("weather-history", budget: "weather", settings.past, database)
+        now = try ExternalService("weather", settings.now, database)
+        past = try ExternalService("weather-history", budget: "weather", settings.past, database)
     }
 
     /// Without asking anybody outside; nil: not known yet.
     package func known(at position: Position, ts: Int64, nowMs: Int64) throws(ServiceError) -> WeatherAnswer? {
         let hourMs = WeatherAnswer.hour(of: ts)
         return try database.run("weather") {
-            try self.settings.shelf.known(at: position, from: hourMs, through: hourMs, nowMs: nowMs, on: $0).first
+            try self.settings.cache.known(at: position, from: hourMs, through: hourMs, nowMs: nowMs, on: $0).first
         }
     }
 
@@ -48,7 +48,7 @@ package final class WeatherClient {
         at position: Position, ts: Int64, nowMs: Int64, timeoutMs: Int? = nil
     ) throws(ServiceError) -> WeatherAnswer {
         if let known = try known(at: position, ts: ts, nowMs: nowMs) { return known }
-        let cell = settings.shelf.cell(position)
+        let cell = settings.cache.cell(position)
         let hourMs = WeatherAnswer.hour(of: ts)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             throw ServiceError("weather", .noAnswer, "\(settings.provider.rawValue) knows nothing of that time")
@@ -58,7 +58,7 @@ package final class WeatherClient {
 
     /// Asks whatever is kept, for `outside check`.
     package func ask(at position: Position, nowMs: Int64) throws(ServiceError) -> WeatherAnswer {
-        let cell = settings.shelf.cell(position)
+        let cell = settings.cache.cell(position)
         let hourMs = WeatherAnswer.hour(of: nowMs)
         guard let plan = WeatherPlan(settings.provider, cell, hourMs: hourMs, nowMs: nowMs) else {
             preconditionFailure("the present is always known")

@@ -37,12 +37,12 @@ final class BoxDriver: DeviceDriver {
     private let log: Log
     private let metrics: GatewayMetrics
     private let spool: Spool
-    private let faultLines = OncePer(periodMs: 10_000)
+    private let faultLines = Throttle(periodMs: 10_000)
     private var chance = SystemRandomNumberGenerator()
     /// What was stored before, until the box is met.
     private var sequences: [String: [String: Int64]]
 
-    init(_ parts: GatewayParts) throws {
+    init(_ parts: GatewayDependencies) throws {
         settings = parts.settings
         log = parts.log
         metrics = parts.metrics

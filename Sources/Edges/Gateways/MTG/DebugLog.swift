@@ -20,7 +20,7 @@ package struct DebugLog {
     /// - Parameters:
     ///   - pinned: SHA-256 of the box's certificate; nil: plain TCP, which the caller has found to be allowed.
     ///   - timeoutMs: for connecting, and for each answer.
-    package init(_ address: Address, port: UInt16, pinned: String?, timeoutMs: Int64) throws {
+    package init(_ address: IPAddress, port: UInt16, pinned: String?, timeoutMs: Int64) throws {
         name = "\(address):\(port)"
         self.timeoutMs = timeoutMs
         stream = try Stream(to: address, port: port, tls: pinned.map { _ in try TLSContext() }, pinned: pinned)

@@ -38,11 +38,11 @@ final class AdapterDriver: DeviceDriver {
     private let metrics: GatewayMetrics
     private let spool: Spool
     /// A fault of a car is said once an hour, and of many cars' one a second.
-    private let carLines = OncePer(periodMs: 1_000)
+    private let carLines = Throttle(periodMs: 1_000)
     private static let saidAgainMs: Int64 = 3_600_000
     private var chance = SystemRandomNumberGenerator()
 
-    init(_ parts: GatewayParts) {
+    init(_ parts: GatewayDependencies) {
         settings = parts.settings
         log = parts.log
         metrics = parts.metrics

@@ -17,7 +17,7 @@ final class DevicePoller<Driver: DeviceDriver> {
     private let registry: DeviceRegistry
     private let drain: SpoolDrain
     private let lines: DeviceLines<Call>
-    private let faultLines = OncePer(periodMs: 10_000)
+    private let faultLines = Throttle(periodMs: 10_000)
     private var chance = SystemRandomNumberGenerator()
 
     private var devices: [VehicleID: Device] = [:]
@@ -33,7 +33,7 @@ final class DevicePoller<Driver: DeviceDriver> {
 
     private static var figuresMs: Int64 { 60_000 }
 
-    init(_ driver: Driver, _ parts: GatewayParts) throws {
+    init(_ driver: Driver, _ parts: GatewayDependencies) throws {
         self.driver = driver
         settings = parts.settings
         log = parts.log

@@ -12,7 +12,7 @@ struct DeviceRegistration: Equatable, Sendable {
     let vehicle: VehicleID
     /// Nil: what a box says of itself; of a car, unknown.
     let model: String?
-    let address: Address
+    let address: IPAddress
     let port: UInt16
     /// Nil: plain TCP.
     let certificateSHA256: String?
@@ -38,17 +38,17 @@ final class DeviceRegistry: Sendable {
     private let conninfo: String
     private let intervalS: Int64
     private let plain: [CIDR]
-    private let reach: Reach
+    private let reach: AddressPolicy
     private let log: Log
     private let loop: Loop
     private let refused: Gauge
     private let names: NameLookup
     private let state = Mutex(State())
     private let thread = WorkerThread()
-    private let lines = OncePer(periodMs: 3_600_000, keysMax: 10_000)
+    private let lines = Throttle(periodMs: 3_600_000, keysMax: 10_000)
 
     init(
-        conninfo: String, intervalS: Int64, plain: [CIDR], reach: Reach, refused: Gauge, loop: Loop, log: Log
+        conninfo: String, intervalS: Int64, plain: [CIDR], reach: AddressPolicy, refused: Gauge, loop: Loop, log: Log
     ) {
         self.loop = loop
         self.reach = reach
@@ -82,7 +82,7 @@ final class DeviceRegistry: Sendable {
 
     private func run() {
         var connection: Connection?
-        var trouble = TroubleLog(
+        var trouble = FailureLog(
             cannot: "registrations cannot be read; boxes and adapters known so far are polled on",
             again: "registrations are read again", log: log.with(["setting": "postgres.gateway_url"]))
         var (rows, sought): ([RegisteredDevice], Set<VehicleID>) = ([], [])

@@ -3,7 +3,7 @@ package import Telemetry
 internal import Threads
 
 /// Dependencies of gateways for boxes and for adapters.
-struct GatewayParts {
+struct GatewayDependencies {
     let settings: GatewaySettings
     let spool: Spool
     let registry: DeviceRegistry
@@ -16,7 +16,7 @@ struct GatewayParts {
 /// Polls boxes (MTG) and cars' adapters (OBD-II), each kind on a thread of its own, into one spool that is drained to
 /// the broker.
 package final class Gateway {
-    private let parts: GatewayParts
+    private let parts: GatewayDependencies
     private let boxes: DevicePoller<BoxDriver>
     private let adapters: DevicePoller<AdapterDriver>
 
@@ -24,7 +24,7 @@ package final class Gateway {
     package init(_ settings: GatewaySettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         let metrics = GatewayMetrics(metrics)
         let spool = try Spool(path: settings.spoolPath)
-        parts = GatewayParts(
+        parts = GatewayDependencies(
             settings: settings, spool: spool,
             registry: DeviceRegistry(
                 conninfo: settings.conninfo, intervalS: settings.registryIntervalS, plain: settings.plain,

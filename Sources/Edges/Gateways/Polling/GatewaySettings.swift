@@ -20,7 +20,7 @@ package struct GatewaySettings: Sendable {
     /// The networks where boxes and adapters may be reached without TLS.
     package var plain: [CIDR] = []
     /// The networks where they may be at all.
-    package var reach: Reach
+    package var reach: AddressPolicy
     /// When a failed request is reported: later than any attempt takes, so that the time reveals nothing about an address.
     package var failureToldMs: Int64 = 20_000
     /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.
@@ -33,7 +33,7 @@ package struct GatewaySettings: Sendable {
     package var prepareTopics: @Sendable () throws -> Void
 
     package init(
-        kafka: KafkaSettings, conninfo: String, spoolPath: String, reach: Reach,
+        kafka: KafkaSettings, conninfo: String, spoolPath: String, reach: AddressPolicy,
         prepareTopics: @escaping @Sendable () throws -> Void
     ) {
         self.kafka = kafka

@@ -6,15 +6,15 @@ internal import Threads
 /// Resolves host names on threads of its own and caches the results, so that a name whose servers do not answer delays only its own
 /// vehicle. A name that can no longer be resolved keeps its last address.
 package final class NameLookup: Sendable {
-    package typealias Resolve = @Sendable (String) throws(SocketError) -> Address
+    package typealias Resolve = @Sendable (String) throws(SocketError) -> IPAddress
 
     package struct Finding: Equatable, Sendable {
         /// Nil: not known yet, or never found.
-        package var address: Address?
+        package var address: IPAddress?
         /// Why the last try failed.
         package var fault: SocketError?
 
-        package init(address: Address? = nil) { self.address = address }
+        package init(address: IPAddress? = nil) { self.address = address }
     }
 
     private struct Name {
@@ -46,7 +46,7 @@ package final class NameLookup: Sendable {
 
     /// - Parameter refreshMs: an answer as old as this is asked for anew, and used meanwhile.
     package init(
-        refreshMs: Int64, resolve: @escaping Resolve = { host throws(SocketError) in try Address.resolve(host) }
+        refreshMs: Int64, resolve: @escaping Resolve = { host throws(SocketError) in try IPAddress.resolve(host) }
     ) {
         self.refreshMs = refreshMs
         self.resolve = resolve
@@ -66,7 +66,7 @@ package final class NameLookup: Sendable {
 
     /// The present result for a host; never waits.
     package func finding(of host: String, nowMs: Int64) -> Finding {
-        if let address = Address(host) { return Finding(address: address) }
+        if let address = IPAddress(host) { return Finding(address: address) }
         let (finding, isNew) = state.withLock { state in
             var name = state.names[host] ?? Name()
             let isDue = !name.isUnderway && name.askedMs.map { nowMs - $0 >= refreshMs } ?? true

@@ -34,18 +34,18 @@ package final class CampusHours {
     private var connection: Connection?
     private var producer: Producer?
     private var said: [String: RideRecord.Hour] = [:]
-    private var trouble: TroubleLog
-    private var withoutWeather: TroubleLog
+    private var trouble: FailureLog
+    private var withoutWeather: FailureLog
     /// Zones that no longer are, each told once.
     private var unknownZones: Set<String> = []
 
     package init(_ settings: Settings, log: Log) {
         self.settings = settings
         self.log = log
-        trouble = TroubleLog(
+        trouble = FailureLog(
             cannot: "surge and speed of campuses cannot be said", again: "surge and speed of campuses are said again",
             level: .warning, log: log)
-        withoutWeather = TroubleLog(
+        withoutWeather = FailureLog(
             cannot: "the weather of campuses is not known: time of day alone counts",
             again: "the weather of campuses is known again", level: .warning, log: log)
     }
@@ -71,7 +71,7 @@ package final class CampusHours {
             try connection ?? Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-campus-hours")
         connection = open
         var changed: [(campus: String, hour: RideRecord.Hour)] = []
-        for known in try CampusReads.campuses(on: open) {
+        for known in try CampusQueries.campuses(on: open) {
             let campus = known.campus
             guard let rule = rule(campus, known.settings) else { continue }
             // A factor published before the tables were removed must be withdrawn.
@@ -98,7 +98,7 @@ package final class CampusHours {
     }
 
     private func rule(_ campus: String, _ stored: [UInt8]) -> CampusHour? {
-        let decoded = try? unsafe TickOr(stored, key: Array(campus.utf8), RideRecords.decode)
+        let decoded = try? unsafe TickOrRecord(stored, key: Array(campus.utf8), RideRecords.decode)
         guard case .record(let record) = decoded, case .campus(let settings) = record.kind else { return nil }
         // Its hours are those of its records, in a day from a file.
         guard !settings.goesByRecordTime else { return nil }

@@ -21,12 +21,12 @@ struct SurveyWeather {
     private var cursor: (submittedMs: Int64, site: String, survey: String)?
 
     /// Goes on where the last look stopped, to the end. Returns what keeps the service from being asked.
-    mutating func look(_ desk: WeatherDesk, _ shouldStop: () -> Bool) throws -> ServiceError? {
+    mutating func look(_ backfill: WeatherBackfillSession, _ shouldStop: () -> Bool) throws -> ServiceError? {
         while !shouldStop() {
-            let page = try page(desk.session())
+            let page = try page(backfill.session())
             for wanted in page where !shouldStop() {
                 guard tries.isDue(wanted.key, nowMs: Clock.nowMs()) else { continue }
-                if let trouble = try fill(wanted, desk) {
+                if let trouble = try fill(wanted, backfill) {
                     cursor = nil
                     return trouble
                 }
@@ -39,12 +39,12 @@ struct SurveyWeather {
         return nil
     }
 
-    private mutating func fill(_ wanted: Wanted, _ desk: WeatherDesk) throws -> ServiceError? {
+    private mutating func fill(_ wanted: Wanted, _ backfill: WeatherBackfillSession) throws -> ServiceError? {
         var answers: [WeatherAnswer] = []
         var trouble: ServiceError?
         for hour in wanted.hours {
             do throws(ServiceError) {
-                answers.append(try desk.weather.weather(at: wanted.place, ts: hour, nowMs: Clock.nowMs()))
+                answers.append(try backfill.weather.weather(at: wanted.place, ts: hour, nowMs: Clock.nowMs()))
             } catch {
                 guard error.reason == .noAnswer || error.reason == .unreadable else {
                     trouble = error
@@ -55,7 +55,7 @@ struct SurveyWeather {
             }
         }
         // A failure does not discard the answers that did arrive.
-        if !answers.isEmpty { try push(answers, of: wanted, desk) }
+        if !answers.isEmpty { try push(answers, of: wanted, backfill) }
         // A service that is away says nothing about the survey.
         if trouble == nil || trouble?.reason == .unreadable {
             tries.tried(wanted.key, isFilled: answers.count == wanted.hours.count, nowMs: Clock.nowMs())
@@ -65,11 +65,11 @@ struct SurveyWeather {
 
     // MARK: Out and in
 
-    private func push(_ answers: [WeatherAnswer], of wanted: Wanted, _ desk: WeatherDesk) throws {
+    private func push(_ answers: [WeatherAnswer], of wanted: Wanted, _ backfill: WeatherBackfillSession) throws {
         let record = SurveyRecord(
             weather: answers, of: wanted.survey, site: wanted.site, account: wanted.account, ts: Clock.nowMs())
-        try desk.put(SurveyRecords.encode(record), topic: Topic.sightings, key: wanted.site)
-        try desk.flush()
+        try backfill.put(SurveyRecords.encode(record), topic: Topic.sightings, key: wanted.site)
+        try backfill.flush()
     }
 
     /// The next surveys that lack some of their weather.

@@ -23,14 +23,14 @@ struct TripWeather {
     private var cursor: (startMs: Int64, vehicle: String)?
 
     /// Goes on where the last look stopped, to the end. Returns what keeps the service from being asked.
-    mutating func look(_ desk: WeatherDesk, _ shouldStop: () -> Bool) throws -> ServiceError? {
+    mutating func look(_ backfill: WeatherBackfillSession, _ shouldStop: () -> Bool) throws -> ServiceError? {
         while !shouldStop() {
-            let (page, isLast) = try page(desk.session())
+            let (page, isLast) = try page(backfill.session())
             var trouble: ServiceError?
             for wanted in page where !shouldStop() && trouble == nil {
-                if tries.isDue(wanted.key, nowMs: Clock.nowMs()) { trouble = try fill(wanted, desk) }
+                if tries.isDue(wanted.key, nowMs: Clock.nowMs()) { trouble = try fill(wanted, backfill) }
             }
-            try desk.flush()
+            try backfill.flush()
             if trouble != nil || isLast {
                 cursor = nil
                 return trouble
@@ -39,28 +39,28 @@ struct TripWeather {
         return nil
     }
 
-    private mutating func fill(_ wanted: Wanted, _ desk: WeatherDesk) throws -> ServiceError? {
+    private mutating func fill(_ wanted: Wanted, _ backfill: WeatherBackfillSession) throws -> ServiceError? {
         let answer: WeatherAnswer
         do throws(ServiceError) {
-            answer = try desk.weather.weather(at: wanted.place, ts: wanted.startMs, nowMs: Clock.nowMs())
+            answer = try backfill.weather.weather(at: wanted.place, ts: wanted.startMs, nowMs: Clock.nowMs())
         } catch {
             // A service that is away says nothing about the trip.
             guard error.reason == .noAnswer || error.reason == .unreadable else { return error }
             tries.tried(wanted.key, isFilled: false, nowMs: Clock.nowMs())
             return error.reason == .unreadable ? error : nil
         }
-        try push(answer, of: wanted, desk)
+        try push(answer, of: wanted, backfill)
         tries.tried(wanted.key, isFilled: true, nowMs: Clock.nowMs())
         return nil
     }
 
-    private func push(_ answer: WeatherAnswer, of wanted: Wanted, _ desk: WeatherDesk) throws {
+    private func push(_ answer: WeatherAnswer, of wanted: Wanted, _ backfill: WeatherBackfillSession) throws {
         let action = Action(
             id: "weather-\(answer.fetchedMs)-\(answer.hour.ts)", vehicle: VehicleID(wanted.vehicle),
             ts: Clock.nowMs(), by: "weather", note: nil,
             kind: .weather(
                 hourMs: WeatherAnswer.hour(of: wanted.startMs), answer: JSONValue.object(answer.fields).rendered()))
-        try desk.put(RecordWriter.action(action), topic: Topic.cars, key: wanted.vehicle)
+        try backfill.put(RecordWriter.action(action), topic: Topic.cars, key: wanted.vehicle)
     }
 
     /// The next trips that lack their weather.

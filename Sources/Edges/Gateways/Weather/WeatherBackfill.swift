@@ -25,17 +25,17 @@ package final class WeatherBackfill {
     }
 
     private let settings: Settings
-    private let desk: WeatherDesk
+    private let backfill: WeatherBackfillSession
     private var surveys = SurveyWeather()
     private var trips = TripWeather()
-    private var trouble: TroubleLog
+    private var trouble: FailureLog
 
     package init(_ settings: Settings, log: Log) {
         self.settings = settings
-        trouble = TroubleLog(
+        trouble = FailureLog(
             cannot: "the weather of surveys and trips cannot be asked for; it is added later",
             again: "the weather of surveys and trips is asked for again", level: .warning, log: log)
-        desk = WeatherDesk(settings)
+        backfill = WeatherBackfillSession(settings)
     }
 
     /// Returns when `shouldStop` says so.
@@ -44,7 +44,7 @@ package final class WeatherBackfill {
             do {
                 if let error = try look(shouldStop) { trouble.failed("\(error)") } else { trouble.isOver() }
             } catch {
-                desk.close()
+                backfill.close()
                 trouble.failed("\(error)")
             }
             BackOff.pause(settings.intervalMs, shouldStop)
@@ -53,13 +53,13 @@ package final class WeatherBackfill {
 
     /// Trips get the calls that surveys leave. Returns the error that keeps the service from being called.
     private func look(_ shouldStop: () -> Bool) throws -> ServiceError? {
-        if let trouble = try surveys.look(desk, shouldStop) { return trouble }
-        return try trips.look(desk, shouldStop)
+        if let trouble = try surveys.look(backfill, shouldStop) { return trouble }
+        return try trips.look(backfill, shouldStop)
     }
 }
 
 /// The resources of a weather backfill: a session, the service, a producer. For one thread.
-final class WeatherDesk {
+final class WeatherBackfillSession {
     private static let patienceMs: Int32 = 5_000
 
     let weather: WeatherClient
@@ -77,13 +77,14 @@ final class WeatherDesk {
     }
 
     func put(_ value: [UInt8], topic: String, key: String) throws {
-        let sender = try producer ?? Producer(settings.kafka, Producer.Tuning(timeoutMs: Int(WeatherDesk.patienceMs)))
+        let sender =
+            try producer ?? Producer(settings.kafka, Producer.Tuning(timeoutMs: Int(WeatherBackfillSession.patienceMs)))
         producer = sender
         try sender.produce(topic: topic, partition: nil, key: Array(key.utf8), value: value, timestampMs: nil)
     }
 
     /// Returns when the broker has all that was put.
-    func flush() throws { try producer?.flush(timeoutMs: WeatherDesk.patienceMs + 1_000) }
+    func flush() throws { try producer?.flush(timeoutMs: WeatherBackfillSession.patienceMs + 1_000) }
 
     /// After an error: either may be gone for good.
     func close() { (connection, producer) = (nil, nil) }

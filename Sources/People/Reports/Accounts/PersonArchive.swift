@@ -6,11 +6,11 @@ package import Storage
 package struct PersonArchive: Sendable {
     private static let pieceBytes = 1 << 18
 
-    private let data: PersonData
+    private let data: PersonDataQueries
     private let account, today: String
 
     /// - Parameter today: for its first page, like 2026-05-01.
-    package init(_ data: PersonData, account: String, today: String) {
+    package init(_ data: PersonDataQueries, account: String, today: String) {
         self.data = data
         self.account = account
         self.today = today
@@ -26,7 +26,7 @@ package struct PersonArchive: Sendable {
             try zip.begin("README.txt")
             try zip.add(Array(about.utf8))
             try zip.end()
-            for relation in try PersonData.relations(on: connection) {
+            for relation in try PersonDataQueries.relations(on: connection) {
                 rows += try add(relation, to: &zip, connection)
             }
             try data.files(on: connection) { name, content in

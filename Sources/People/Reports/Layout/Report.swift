@@ -4,7 +4,7 @@ package import Postgres
 package import Trips
 
 /// The parameters of a report: days, subject, units.
-package struct ReportAsk {
+package struct ReportParameters {
     package let span: ReportSpan
     /// One vehicle, campus, site or tour, as the report has them; empty: all.
     package var of = ""
@@ -30,7 +30,7 @@ package struct Report: Sendable {
     }
 
     /// The subjects that a report can be narrowed to, beside a fleet.
-    package enum Of: String, Sendable { case vehicle, campus, site, tour }
+    package enum Subject: String, Sendable { case vehicle, campus, site, tour }
 
     /// The sources that a report reads.
     package struct Source {
@@ -48,18 +48,18 @@ package struct Report: Sendable {
     }
 
     package let name, title, summary: String
-    package let of: Of
+    package let of: Subject
     package let hasFleets: Bool
     /// The roles that may ask for it. The database decides what they see: reports for people are made on a connection with the account's
     /// row security, whichever report it is and however it leaves.
     package let roles: Set<Role>
     /// The text for no rows.
     package let empty: String
-    private let make: @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
+    private let make: @Sendable (Report, ReportParameters, Source) throws -> any ReportOutput
 
     private init(
-        _ name: String, _ title: String, _ summary: String, of: Of, hasFleets: Bool = false, roles: Set<Role>,
-        empty: String, make: @escaping @Sendable (Report, ReportAsk, Source) throws -> any ReportOutput
+        _ name: String, _ title: String, _ summary: String, of: Subject, hasFleets: Bool = false, roles: Set<Role>,
+        empty: String, make: @escaping @Sendable (Report, ReportParameters, Source) throws -> any ReportOutput
     ) {
         self.name = name
         self.title = title
@@ -72,7 +72,7 @@ package struct Report: Sendable {
     }
 
     /// Whether a text can name what a report is narrowed to.
-    package static func isID(_ text: String, _ of: Of) -> Bool {
+    package static func isID(_ text: String, _ of: Subject) -> Bool {
         switch of {
         case .vehicle, .campus: VehicleID.isValid(text.utf8)
         case .site, .tour: (1...200).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 }
@@ -82,13 +82,13 @@ package struct Report: Sendable {
     package static func named(_ name: String) -> Report? { all.first { $0.name == name } }
 
     /// Everything of it is of one moment of the database.
-    package func run(_ ask: ReportAsk, _ source: Source) throws -> any ReportOutput {
+    package func run(_ ask: ReportParameters, _ source: Source) throws -> any ReportOutput {
         try source.connection.snapshot { try make(self, ask, source) }
     }
 
     /// Refuses subjects that do not exist: their report would be empty, as if nothing had happened. Scheduled reports go on: their subject
     /// may have existed, and may come back.
-    package func requireThere(_ ask: ReportAsk, _ source: Source) throws {
+    package func requireThere(_ ask: ReportParameters, _ source: Source) throws {
         let vehicle = of == .vehicle ? ask.of : ""
         guard !(vehicle + ask.fleet).isEmpty,
             let found = try source.connection.query(source.queries["report_of"], [.text(vehicle), .text(ask.fleet)])
@@ -166,7 +166,7 @@ package struct Report: Sendable {
 
     /// One question with the parameters that all of them have: the fifth is the fleet, or the zone where there are no fleets.
     private func rows(
-        _ query: String, _ ask: ReportAsk, _ source: Source, adds: Set<String> = [],
+        _ query: String, _ ask: ReportParameters, _ source: Source, adds: Set<String> = [],
         blanks: [String: String] = [:], drawn: [ReportFigure] = [], said: [String] = []
     ) throws -> ReportRows {
         let rows = try source.connection.query(

@@ -6,7 +6,7 @@ enum ReportAudit {
     /// Before anything of it leaves the transaction.
     /// - Parameter isRevised: late data has changed it.
     static func ran(
-        _ schedule: ReportSchedule, _ made: ReportLedger.Made, isRevised: Bool, on connection: Connection
+        _ schedule: ReportSchedule, _ made: ReportRunStore.Made, isRevised: Bool, on connection: Connection
     ) throws {
         let detail: AuditLog.Detail =
             about(schedule) + [("from", made.first), ("until", made.last)]
@@ -18,7 +18,8 @@ enum ReportAudit {
 
     /// One for each, so that it is theirs and goes with their name.
     static func mailed(
-        _ schedule: ReportSchedule, to recipients: [ReportLedger.Recipient], isRevised: Bool, on connection: Connection
+        _ schedule: ReportSchedule, to recipients: [ReportRunStore.Recipient], isRevised: Bool,
+        on connection: Connection
     ) throws {
         for recipient in recipients {
             try AuditLog.record(

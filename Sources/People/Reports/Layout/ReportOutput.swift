@@ -39,7 +39,7 @@ extension ReportOutput {
         case .csv: Array(csv().utf8)
         case .json: Array((json() + "\n").utf8)
         case .xlsx: try Spreadsheet.file(sheets)
-        case .pdf: try PaperReport(title: title, blocks).file(untilMs: untilMs)
+        case .pdf: try PDFReport(title: title, blocks).file(untilMs: untilMs)
         case .table: Array((text() + "\n").utf8)
         }
     }

@@ -33,7 +33,7 @@ struct ReportRows: ReportOutput {
     ///   - drawn: its charts.
     ///   - said: sentences below the rows.
     init(
-        _ report: Report, _ ask: ReportAsk, columns: [String], rows: [[FieldValue]], adds: Set<String>,
+        _ report: Report, _ ask: ReportParameters, columns: [String], rows: [[FieldValue]], adds: Set<String>,
         others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = [],
         said: [String] = []
     ) {

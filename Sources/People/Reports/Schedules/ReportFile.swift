@@ -8,7 +8,7 @@ package enum ReportFile {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// `fuel-2026-11-01-to-2026-11-30-Europe-Berlin-fleet-north.pdf`: the same for the same question, of others another.
-    package static func name(_ report: Report, _ ask: ReportAsk, _ format: ReportFormat) -> String {
+    package static func name(_ report: Report, _ ask: ReportParameters, _ format: ReportFormat) -> String {
         let parts = [
             report.name, ask.span.date.replacing("/", with: "-to-"), ask.span.zone == "UTC" ? "" : plain(ask.span.zone),
             plain(ask.of), ask.fleet.isEmpty ? "" : "fleet-\(plain(ask.fleet))", ask.units == .us ? "us" : "",

@@ -15,7 +15,7 @@ final class ReportMaker {
 
     func make(
         _ schedule: ReportSchedule, dueMs: Int64, roles: [String]
-    ) throws -> (ReportLedger.Made, any ReportOutput) {
+    ) throws -> (ReportRunStore.Made, any ReportOutput) {
         let report = schedule.report
         guard !report.roles.isDisjoint(with: Set(roles.compactMap(Role.init))) else {
             throw ReportScheduler.Hopeless(description: "its account has none of the roles that this report is for")
@@ -25,20 +25,20 @@ final class ReportMaker {
         }
         let startMs = Clock.steadyMs()
         let output = try read(report, ask, as: schedule.account)
-        let made = ReportLedger.Made(
+        let made = ReportRunStore.Made(
             first: ask.span.first, last: ask.span.last, rows: output.count,
             name: ReportFile.name(report, ask, schedule.format),
             mediaType: schedule.format.mediaType, bytes: try output.file(schedule.format),
-            facts: ReportFacts(output).bytes,
+            facts: ReportSnapshot(output).bytes,
             tookMs: Clock.steadyMs() - startMs)
         return (made, output)
     }
 
-    private func read(_ report: Report, _ ask: ReportAsk, as account: String) throws -> any ReportOutput {
+    private func read(_ report: Report, _ ask: ReportParameters, as account: String) throws -> any ReportOutput {
         let connection = try opened()
         return try connection.transaction(Connection.beginSnapshot) {
             try connection.execute("SET LOCAL statement_timeout = \(ReportMaker.timeoutMs)")
-            try Sight.take(account, on: connection)
+            try RowSecurity.apply(account, on: connection)
             return try report.run(ask, source(connection))
         }
     }

@@ -39,11 +39,11 @@ struct ReportSchedule {
     }
 
     /// Of the last complete day, week or month when it falls due.
-    func ask(dueMs: Int64) -> ReportAsk? {
+    func ask(dueMs: Int64) -> ReportParameters? {
         guard let now = ReportSpan(length, of: ZonedDay.date(ofMs: dueMs, zone: zone), zone: zone),
             let span = ReportSpan(length, of: ZonedDay.date(ofMs: now.fromMs - 1, zone: zone), zone: zone)
         else { return nil }
-        var ask = ReportAsk(span: span)
+        var ask = ReportParameters(span: span)
         ask.of = of
         ask.fleet = fleet
         ask.units = units

@@ -79,7 +79,7 @@ package final class ReportScheduler {
     /// False: there is nothing to do.
     private func step(_ connection: Connection) throws -> Bool {
         if Clock.steadyMs() >= nextPruneMs {
-            _ = try ReportLedger.prune(keepDays: settings.keepDays, on: connection)
+            _ = try ReportRunStore.prune(keepDays: settings.keepDays, on: connection)
             nextPruneMs = Clock.steadyMs() + ReportScheduler.pruneMs
         }
         return try connection.transaction {
@@ -94,7 +94,7 @@ package final class ReportScheduler {
     // MARK: What falls due
 
     private func plan(_ connection: Connection) throws -> Bool {
-        guard let plan = try ReportLedger.nextPlan(on: connection) else { return false }
+        guard let plan = try ReportRunStore.nextPlan(on: connection) else { return false }
         do {
             let schedule = try ReportSchedule(plan.schedule)
             let times = try CronTimes(plan.cron)
@@ -115,13 +115,13 @@ package final class ReportScheduler {
                 let closedMs = schedule.ask(dueMs: dueMs)?.span.toMs ?? dueMs
                 return (dueMs: dueMs, tryMs: max(dueMs, closedMs + settings.graceS * 1_000))
             }
-            try ReportLedger.planned(plan, dues: dues, nextMs: nextMs, leftOutMs: due.before, on: connection)
+            try ReportRunStore.planned(plan, dues: dues, nextMs: nextMs, leftOutMs: due.before, on: connection)
         } catch let error as PostgresError {
             throw error
         } catch {
             log.error(
                 "a schedule of reports cannot be followed", ["schedule": "\(plan.schedule.id)", "error": "\(error)"])
-            try ReportLedger.troubled(plan.schedule.id, "\(error)", on: connection)
+            try ReportRunStore.troubled(plan.schedule.id, "\(error)", on: connection)
         }
         return true
     }
@@ -129,12 +129,12 @@ package final class ReportScheduler {
     // MARK: Making
 
     private func makeNext(_ connection: Connection) throws -> Bool {
-        guard let run = try ReportLedger.nextWaiting(on: connection) else { return false }
+        guard let run = try ReportRunStore.nextWaiting(on: connection) else { return false }
         let schedule: ReportSchedule
-        let (made, output): (ReportLedger.Made, any ReportOutput)
+        let (made, output): (ReportRunStore.Made, any ReportOutput)
         do {
             schedule = try ReportSchedule(run.schedule)
-            guard let roles = try ReportLedger.roles(of: schedule.account, on: connection) else {
+            guard let roles = try ReportRunStore.roles(of: schedule.account, on: connection) else {
                 throw Hopeless(description: "its account is disabled")
             }
             (made, output) = try maker.make(schedule, dueMs: run.dueMs, roles: roles)
@@ -148,16 +148,16 @@ package final class ReportScheduler {
             try failed(run, error, connection)
             return true
         }
-        let letter = ReportLetter(
+        let letter = ReportMail(
             title: output.title, text: output.text(), name: made.name, mediaType: made.mediaType, bytes: made.bytes,
             isHTML: schedule.format == .html, address: settings.address)
-        let recipients = try ReportLedger.recipients(run, on: connection)
+        let recipients = try ReportRunStore.recipients(run, on: connection)
         for recipient in recipients {
             try MailStore.add(letter.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
         }
         try ReportAudit.mailed(schedule, to: recipients, isRevised: false, on: connection)
         let missing = schedule.mailTo.count - recipients.count
-        try ReportLedger.done(
+        try ReportRunStore.done(
             run, made, mails: recipients.count, change: nil,
             reason: missing > 0 ? "\(missing) of its recipients have no confirmed mail address" : nil,
             lookS: nextLook(run), on: connection)
@@ -168,11 +168,11 @@ package final class ReportScheduler {
     /// There is no use in trying again.
     struct Hopeless: Error, CustomStringConvertible { let description: String }
 
-    private func failed(_ run: ReportLedger.Run, _ error: any Error, _ connection: Connection) throws {
+    private func failed(_ run: ReportRunStore.Run, _ error: any Error, _ connection: Connection) throws {
         let isForGood = error is Hopeless || error is Report.Fault || error is ReportSchedule.Fault
         let isOver = isForGood || run.tries + 1 >= ReportScheduler.triesMax
         let waitS = min(ReportScheduler.waitS << Int64(min(run.tries, 20)), ReportScheduler.waitMaxS)
-        try ReportLedger.failed(run, "\(error)", waitS: isOver ? nil : waitS, on: connection)
+        try ReportRunStore.failed(run, "\(error)", waitS: isOver ? nil : waitS, on: connection)
         metrics.failed.add()
         log.warning(
             isOver ? "a report was given up" : "a report could not be made; it is tried again",
@@ -182,7 +182,7 @@ package final class ReportScheduler {
             ])
     }
 
-    private func file(_ schedule: ReportSchedule, _ made: ReportLedger.Made) throws {
+    private func file(_ schedule: ReportSchedule, _ made: ReportRunStore.Made) throws {
         guard !settings.folder.isEmpty else {
             throw Hopeless(description: "reports.folder is not set: it cannot be written there")
         }
@@ -192,28 +192,28 @@ package final class ReportScheduler {
 
     // MARK: Late data
 
-    private func nextLook(_ run: ReportLedger.Run) -> Int64? {
+    private func nextLook(_ run: ReportRunStore.Run) -> Int64? {
         Clock.nowMs() - run.dueMs > settings.lookDays * UTC.msPerDay ? nil : settings.lookS
     }
 
     private func lookAgain(_ connection: Connection) throws -> Bool {
-        guard let run = try ReportLedger.nextToLookAt(on: connection) else { return false }
+        guard let run = try ReportRunStore.nextToLookAt(on: connection) else { return false }
         do {
             let schedule = try ReportSchedule(run.schedule)
-            guard let roles = try ReportLedger.roles(of: schedule.account, on: connection) else {
+            guard let roles = try ReportRunStore.roles(of: schedule.account, on: connection) else {
                 throw Hopeless(description: "its account is disabled")
             }
             let (made, _) = try maker.make(schedule, dueMs: run.dueMs, roles: roles)
-            guard try !ReportLedger.sameDigest(made.bytes, run.digest, on: connection) else {
-                try ReportLedger.looked(run, lookS: nextLook(run), on: connection)
+            guard try !ReportRunStore.sameDigest(made.bytes, run.digest, on: connection) else {
+                try ReportRunStore.looked(run, lookS: nextLook(run), on: connection)
                 return true
             }
-            let change = run.facts.flatMap { ReportFacts($0) }.flatMap { old in
-                ReportFacts(made.facts).flatMap { old.change(to: $0) }
+            let change = run.facts.flatMap { ReportSnapshot($0) }.flatMap { old in
+                ReportSnapshot(made.facts).flatMap { old.change(to: $0) }
             }
             try ReportAudit.ran(schedule, made, isRevised: true, on: connection)
             if schedule.isFiled { try file(schedule, made) }
-            try ReportLedger.done(
+            try ReportRunStore.done(
                 run, made, mails: 0, change: change ?? "its rows are the same; what is told beside them has changed",
                 reason: nil, lookS: nextLook(run), on: connection)
             metrics.revised.add()
@@ -222,29 +222,29 @@ package final class ReportScheduler {
         } catch {
             log.warning(
                 "a report could not be looked at again", ["schedule": "\(run.scheduleID)", "error": "\(error)"])
-            try ReportLedger.looked(run, lookS: nextLook(run), on: connection)
+            try ReportRunStore.looked(run, lookS: nextLook(run), on: connection)
         }
         return true
     }
 
     /// A revised one, because somebody asks for it.
     private func mailAgain(_ connection: Connection) throws -> Bool {
-        guard let run = try ReportLedger.nextToMail(on: connection) else { return false }
+        guard let run = try ReportRunStore.nextToMail(on: connection) else { return false }
         var mails = 0
         if let schedule = try? ReportSchedule(run.schedule), let ask = schedule.ask(dueMs: run.dueMs),
-            let kept = try ReportLedger.kept(run, on: connection)
+            let kept = try ReportRunStore.kept(run, on: connection)
         {
             let title = "Revised: \(schedule.report.title) \(ask.span.text)"
-            let letter = ReportLetter(
+            let letter = ReportMail(
                 title: title, text: "\(title)\n\nLate data has changed it: \(kept.change)", name: kept.name,
                 mediaType: kept.mediaType, bytes: kept.content, isHTML: schedule.format == .html,
                 address: settings.address)
-            for recipient in try ReportLedger.recipients(run, on: connection) {
+            for recipient in try ReportRunStore.recipients(run, on: connection) {
                 try MailStore.add(letter.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
                 mails += 1
             }
         }
-        try ReportLedger.mailed(run, mails, on: connection)
+        try ReportRunStore.mailed(run, mails, on: connection)
         return true
     }
 

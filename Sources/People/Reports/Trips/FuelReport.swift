@@ -12,7 +12,7 @@ enum FuelReport {
     /// A month of some thousand cars.
     private static let tripsMax: Int64 = 200_000
 
-    static func read(_ report: Report, _ ask: ReportAsk, _ source: Report.Source) throws -> ReportRows {
+    static func read(_ report: Report, _ ask: ReportParameters, _ source: Report.Source) throws -> ReportRows {
         let trips = try FleetDay.trips(ask, source, most: tripsMax).filter { !$0.isDiscarded }
         var days = Dictionary(grouping: trips) { read in
             Key(day: String(ask.span.minute(read.trip.startMs).prefix(10)), vehicle: read.vehicle)

@@ -11,7 +11,7 @@ package struct RouteComparison: Sendable {
     package struct Fault: Error, CustomStringConvertible { package let description: String }
 
     /// How drives are matched to one route.
-    package enum By: Sendable {
+    package enum Matching: Sendable {
         /// They go the way of the trip that this time lies in.
         case routeOf(ms: Int64)
         /// They bear this tag.
@@ -25,7 +25,8 @@ package struct RouteComparison: Sendable {
 
     /// - Parameter span: drives that begin in it.
     package static func read(
-        _ vehicle: VehicleID, by: By, changedMs: Int64, span: Range<Int64>, price: FuelPrice?, queries: ReportQueries,
+        _ vehicle: VehicleID, by: Matching, changedMs: Int64, span: Range<Int64>, price: FuelPrice?,
+        queries: ReportQueries,
         on connection: Connection
     ) throws -> RouteComparison {
         try connection.snapshot {

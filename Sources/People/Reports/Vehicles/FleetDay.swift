@@ -10,7 +10,7 @@ internal import Trips
 /// The report of some days of a fleet, or of one vehicle: its trips (by their start), what they add up to, and alerts.
 struct FleetDay: ReportOutput {
     private let day: ReportSpan
-    private let ask: ReportAsk
+    private let ask: ReportParameters
     private let trips: [TripRead]
     /// Per trip, for one day only: longer spans have no charts, so that memory stays bounded.
     private let readings: [[CarReading]]
@@ -26,7 +26,7 @@ struct FleetDay: ReportOutput {
     enum Content: String, Sendable { case tripsAndAlerts = "fleet-day", trips }
 
     /// Precondition: the connection is in a snapshot: the totals must be those of the trips listed.
-    static func read(_ ask: ReportAsk, _ content: Content, _ source: Report.Source) throws -> FleetDay {
+    static func read(_ ask: ReportParameters, _ content: Content, _ source: Report.Source) throws -> FleetDay {
         let all = try trips(ask, source)
         let trips = all.filter { !$0.isDiscarded }
         var alerts: [AlertRow] = []
@@ -55,14 +55,14 @@ struct FleetDay: ReportOutput {
 
     /// All that began in the span, discarded ones, too.
     static func trips(
-        _ ask: ReportAsk, _ source: Report.Source, most: Int64 = Report.rowsMax
+        _ ask: ReportParameters, _ source: Report.Source, most: Int64 = Report.rowsMax
     ) throws -> [TripRead] {
         let rows = try source.connection.query(source.queries["day_trips"], parameters(ask, most: most))
         try Report.check(rows.count, most: most)
         return try rows.map { try TripRead($0, price: source.price) }
     }
 
-    private static func parameters(_ ask: ReportAsk, most: Int64 = Report.rowsMax) -> [Parameter] {
+    private static func parameters(_ ask: ReportParameters, most: Int64 = Report.rowsMax) -> [Parameter] {
         [
             .timestampMs(ask.span.fromMs), .timestampMs(ask.span.toMs), .text(ask.of), .text(ask.fleet),
             .int8(most + 1),

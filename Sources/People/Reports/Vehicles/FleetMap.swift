@@ -25,7 +25,7 @@ package struct FleetMap: Sendable {
         /// Of the worst one; nil: none is open.
         package let severity: Episode.Severity?
         /// Nil: something judges it.
-        package let notMonitored: NotMonitored?
+        package let notMonitored: UnmonitoredReason?
     }
 
     package let vehicles: [Vehicle]
@@ -59,7 +59,7 @@ extension FleetMap.Vehicle {
         groups = try row.textArray("tags")!.compactMap { $0 }
         openAlerts = try row.int("open_alerts")!
         severity = try row.word("worst_severity")
-        notMonitored = try NotMonitored(row)
+        notMonitored = try UnmonitoredReason(row)
         switch kind {
         case .car:
             let readings = try FleetMap.Vehicle.readings(row)

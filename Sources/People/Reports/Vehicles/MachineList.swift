@@ -56,6 +56,6 @@ package struct MachineList {
             ("open_alerts", .integer(Int64(try row.int("open_alerts")!))),
             ("worst_severity", .optional(try row.text("worst_severity"))),
         ]
-        return .object(known + NotMonitored.fields(try NotMonitored(row)))
+        return .object(known + UnmonitoredReason.fields(try UnmonitoredReason(row)))
     }
 }

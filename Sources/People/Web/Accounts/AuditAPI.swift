@@ -4,11 +4,11 @@ internal import HTTPServer
 internal import Storage
 
 /// `GET /v1/audit`: the audit log for programs of administrators; docs/audit.md.
-extension Site {
+extension WebRoutes {
     func addAudit(to router: inout Router) {
         router.add("GET", "/v1/audit") { [self] request in
             guard let limit = limit(request) else { return badLimit }
-            let asked = AuditQuestion(request)
+            let asked = AuditFilter(request)
             if let fault = asked.fault { return .problem(400, type: "filter", detail: fault) }
             return authorized(request, .audit) { use in
                 do { return try entries(asked.question, limit, use, request) } catch {
@@ -23,12 +23,12 @@ extension Site {
         detail: "This is for administrators, and the token's account is none. Ask for a token of one who is.")
 
     private func entries(
-        _ question: AuditPageReads.Question, _ limit: Int64, _ use: TokenStore.Use, _ request: Request
+        _ question: AuditPageQueries.Question, _ limit: Int64, _ use: TokenStore.Use, _ request: Request
     ) throws -> Response {
         try reading(use) { connection in
-            guard try AuditPageReads.isRead(on: connection) else { return Site.notAdministrator }
+            guard try AuditPageQueries.isRead(on: connection) else { return WebRoutes.notAdministrator }
             // One more, which says whether there is a next page.
-            let found = try AuditPageReads.entries(question, limit: limit + 1, on: connection)
+            let found = try AuditPageQueries.entries(question, limit: limit + 1, on: connection)
             let entries = found.prefix(Int(limit))
             let next = found.count > entries.count ? entries.last : nil
             return page(

@@ -5,39 +5,39 @@ internal import Storage
 internal import Telemetry
 
 /// The second half of a log-in: a code of the time, or one that was written down.
-extension AccountSite {
+extension AccountRoutes {
     /// An answer that ends what a form began.
     struct Refused: Error { let response: Response }
 
     func isHalf(_ session: Token) throws -> Bool {
-        try lender.withConnection { try SecondFactorStore.state(ofSession: session.digest, on: $0)?.isHalf ?? false }
+        try pool.withConnection { try SecondFactorStore.state(ofSession: session.digest, on: $0)?.isHalf ?? false }
     }
 
     /// Leads to the second factor. The cookie opens nothing before.
     func toCode(_ session: Token, next: String, isKept: Bool) -> Response {
-        let query = (isKept ? "?keep=1&next=" : "?next=") + Address.escaped(next)
+        let query = (isKept ? "?keep=1&next=" : "?next=") + URLText.escaped(next)
         return Response.seeOther("/login/code" + query).with("Set-Cookie", cookie.set(session, isKept: isKept))
             .with("Cache-Control", "no-store")
     }
 
     func showCode(_ request: Request) -> Response {
         answered {
-            guard let session = cookie.token(request), try isHalf(session) else { return AccountSite.logInOver }
+            guard let session = cookie.token(request), try isHalf(session) else { return AccountRoutes.logInOver }
             return .unkept(
-                SecondFactorPages.code(
-                    next: AccountSite.next(request.query["next"]), isKept: request.query["keep"] == "1"))
+                SecondFactorView.code(
+                    next: AccountRoutes.next(request.query["next"]), isKept: request.query["keep"] == "1"))
         }
     }
 
-    func checkCode(_ request: Request, _ fields: Fields) throws -> Response {
-        guard let session = cookie.token(request), try isHalf(session) else { return AccountSite.logInOver }
-        let (next, isKept) = (AccountSite.next(fields["next"]), fields["keep"] == "1")
+    func checkCode(_ request: Request, _ fields: FormFields) throws -> Response {
+        guard let session = cookie.token(request), try isHalf(session) else { return AccountRoutes.logInOver }
+        let (next, isKept) = (AccountRoutes.next(fields["next"]), fields["keep"] == "1")
         func again(_ status: Int, _ text: String) -> Response {
-            .unkept(SecondFactorPages.code(next: next, isKept: isKept, notice: .fault(text)), status)
+            .unkept(SecondFactorView.code(next: next, isKept: isKept, notice: .fault(text)), status)
         }
         let (shown, device, new) = (deviceMark.token(request), Token.random(), Token.random())
         var account: String?
-        let isIn = try lender.withConnection { connection -> Bool? in
+        let isIn = try pool.withConnection { connection -> Bool? in
             guard
                 let recipe = try SecondFactorStore.begin(
                     session: session.digest, remote: request.remote, device: shown?.digest, on: connection)
@@ -47,13 +47,14 @@ extension AccountSite {
             return try SecondFactorStore.pass(
                 session: session.digest, proof, new: new.digest,
                 device: LogInStore.Device(
-                    agent: AccountSite.agent(request), remote: request.remote, shown: shown?.digest, new: device.digest),
+                    agent: AccountRoutes.agent(request), remote: request.remote, shown: shown?.digest,
+                    new: device.digest),
                 on: connection)
         }
-        guard let isIn else { return again(429, AccountSite.tooMany).with("Retry-After", "900") }
+        guard let isIn else { return again(429, AccountRoutes.tooMany).with("Retry-After", "900") }
         guard isIn else {
             try noteFailure(of: account, request, "second factor")
-            return again(401, AccountSite.otherCode)
+            return again(401, AccountRoutes.otherCode)
         }
         try noteLogIn(new, request, with: "second factor")
         return Response.seeOther(next.isEmpty ? "/" : next).with("Set-Cookie", cookie.set(new, isKept: isKept))
@@ -73,7 +74,7 @@ extension AccountSite {
     func opened(_ sealed: [UInt8]) throws -> [UInt8] {
         guard let secret = codeKey?.open(sealed, for: .secondFactor) else {
             log.error("a second factor is sealed with another key than people.code_key_file", [:])
-            throw Refused(response: AccountSite.noKey)
+            throw Refused(response: AccountRoutes.noKey)
         }
         return secret
     }
@@ -83,12 +84,12 @@ extension AccountSite {
     static let noKey = withoutKey(("/login", "Log in"))
     static func withoutKey(_ link: (path: String, text: String)) -> Response {
         .unkept(
-            AccountPages.said(
+            AccountView.said(
                 "No second factors here",
                 "This server has no key to keep second factors under, or another one than before. Ask who runs it: the setting is "
                     + "people.code_key_file.", link: link), 503)
     }
     static let logInOver = Response.unkept(
-        AccountPages.said("This log-in is over", "The code comes within 10 minutes after the password. Log in again."),
+        AccountView.said("This log-in is over", "The code comes within 10 minutes after the password. Log in again."),
         410)
 }

@@ -7,7 +7,7 @@ internal import HTTPServer
 internal import Postgres
 internal import Storage
 
-extension CampusSite {
+extension CampusRoutes {
     private static let nameBytesMax = 200
 
     /// People's own profiles.
@@ -15,12 +15,12 @@ extension CampusSite {
         func anybody(
             _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response
         ) {
-            router.add(method, CampusSite.path + path) { [self] request in
+            router.add(method, CampusRoutes.path + path) { [self] request in
                 asPerson(request, Set(PersonRole.allCases)) { then(request, $0) }
             }
         }
         anybody("GET", "/me") { [self] _, caller in
-            read(caller) { CampusSite.profile(try CampusSite.person(caller, on: $0), caller) }
+            read(caller) { CampusRoutes.profile(try CampusRoutes.person(caller, on: $0), caller) }
         }
         anybody("PUT", "/me") { [self] in put($0, $1) }
         anybody("PUT", "/me/photo") { [self] in putPhoto($0, $1) }
@@ -32,7 +32,7 @@ extension CampusSite {
 
     /// His last profile; before that, the roster's.
     static func person(_ caller: Caller, on connection: Connection) throws -> RideRecord.Person {
-        try RideReads.profile(RideReads.Key(caller.campus, caller.id), on: connection)
+        try RideQueries.profile(RideQueries.Key(caller.campus, caller.id), on: connection)
             ?? RideRecord.Person(name: caller.name, photo: nil)
     }
 
@@ -46,10 +46,10 @@ extension CampusSite {
 
     private func put(_ request: Request, _ caller: Caller) -> Response {
         let name: String
-        do throws(CampusBody.Fault) {
-            let given = try CampusBody(request).optionalText("name", bytesMax: CampusSite.nameBytesMax)
+        do throws(CampusRequestBody.Fault) {
+            let given = try CampusRequestBody(request).optionalText("name", bytesMax: CampusRoutes.nameBytesMax)
             guard given?.contains(where: { $0 == "\n" || $0 == "\t" }) != true else {
-                throw CampusBody.Fault("name", "one line")
+                throw CampusRequestBody.Fault("name", "one line")
             }
             name = given ?? caller.name
         } catch { return error.response }
@@ -63,15 +63,16 @@ extension CampusSite {
         if let refusal = overBudget(caller) { return refusal }
         let person: RideRecord.Person
         do {
-            person = make(try reading(caller) { try CampusSite.person(caller, on: $0) })
+            person = make(try reading(caller) { try CampusRoutes.person(caller, on: $0) })
         } catch {
             return databaseAway(error)
         }
-        let answer = LaterAnswer()
+        let answer = DeferredResponse()
         let kind = RideRecord.Kind.profile(rider: caller.id, person: person)
-        say([record(kind, of: caller, id: CampusSite.id("p", of: caller, key: nil))], to: answer) { connection, place in
-            guard let connection else { return CampusSite.undecided(caller, place) }
-            return CampusSite.profile(try CampusSite.person(caller, on: connection), caller)
+        say([record(kind, of: caller, id: CampusRoutes.id("p", of: caller, key: nil))], to: answer) {
+            connection, place in
+            guard let connection else { return CampusRoutes.undecided(caller, place) }
+            return CampusRoutes.profile(try CampusRoutes.person(caller, on: connection), caller)
         }
         return .later(answer)
     }
@@ -81,9 +82,9 @@ extension CampusSite {
     static let photoBytesMax = 512 << 10
 
     func putPhoto(_ request: Request, _ caller: Caller) -> Response {
-        guard request.body.count <= CampusSite.photoBytesMax else {
+        guard request.body.count <= CampusRoutes.photoBytesMax else {
             return .problem(
-                413, type: "body-too-large", detail: "A photo has at most \(CampusSite.photoBytesMax) bytes here.")
+                413, type: "body-too-large", detail: "A photo has at most \(CampusRoutes.photoBytesMax) bytes here.")
         }
         let cleaned: PhotoFile
         do throws(PhotoFile.Fault) { cleaned = try PhotoFile(request.body) } catch {
@@ -92,10 +93,10 @@ extension CampusSite {
         if let refusal = overBudget(caller) { return refusal }
         let photo = Hex.text(Secrets.digest(cleaned.content))
         do {
-            try lender.withConnection {
+            try pool.withConnection {
                 try PhotoStore.keep(
                     cleaned.content, type: cleaned.mediaType, photo: photo,
-                    of: RideReads.Key(caller.campus, caller.id), on: $0)
+                    of: RideQueries.Key(caller.campus, caller.id), on: $0)
             }
         } catch {
             return databaseAway(error)
@@ -108,13 +109,13 @@ extension CampusSite {
         do {
             found = try reading(caller) {
                 try PhotoStore.photo(
-                    request.parameters["photo"]!, for: RideReads.Key(caller.campus, caller.id),
+                    request.parameters["photo"]!, for: RideQueries.Key(caller.campus, caller.id),
                     isDispatcher: caller.role == .dispatcher, on: $0)
             }
         } catch {
             return databaseAway(error)
         }
-        return found.map(CampusSite.document) ?? CampusSite.notFound
+        return found.map(CampusRoutes.document) ?? CampusRoutes.notFound
     }
 
     static func document(_ found: PhotoStore.Photo) -> Response {

@@ -3,7 +3,7 @@ internal import Formats
 internal import HTTPServer
 internal import Storage
 
-extension Site {
+extension WebRoutes {
     /// The alerts of the token's own account: docs/drivers.md.
     func addAlerts(to router: inout Router) {
         router.add("GET", "/v1/alerts") { [self] request in
@@ -15,8 +15,8 @@ extension Site {
                 do {
                     return try withConnection { connection in
                         // Read before the list: events in between come again and are not missed.
-                        let lastID = try AlertEvents.lastID(on: connection)
-                        let alerts = try AlertEvents.alerts(
+                        let lastID = try AlertEventStore.lastID(on: connection)
+                        let alerts = try AlertEventStore.alerts(
                             of: use.account, all: all, rowsMax: limit, on: connection)
                         return Response.json(
                             JSONValue.object([
@@ -46,7 +46,9 @@ extension Site {
     private func stream(of use: TokenStore.Use, after id: Int64?, _ request: Request) -> Response {
         do {
             return try .events(request) {
-                try withConnection { try streams.open(use.account, by: StreamDoor(key: use.digest), after: id, on: $0) }
+                try withConnection {
+                    try streams.open(use.account, by: StreamAccess(key: use.digest), after: id, on: $0)
+                }
             }
         } catch {
             return databaseAway(request.path, error)

@@ -11,14 +11,14 @@ enum AlertAction {
     struct Fault: Error { let text: String }
 
     static func acknowledgement(
-        _ story: AlertStory, _ fields: Fields, by account: String, nowMs: Int64
+        _ story: AlertDetail, _ fields: FormFields, by account: String, nowMs: Int64
     ) throws(Fault) -> Action {
         try action(story, fields, account, nowMs, .acknowledgement(alert: story.id))
     }
 
     /// Of two silences of one scope the later one counts: a silence of zero hours ends the one in force.
     static func silence(
-        _ story: AlertStory, _ fields: Fields, by account: String, nowMs: Int64
+        _ story: AlertDetail, _ fields: FormFields, by account: String, nowMs: Int64
     ) throws(Fault) -> Action {
         guard let hours = fields["hours"].flatMap({ Int64($0) }), (0...720).contains(hours) else {
             throw Fault(text: "A silence lasts from 1 to 720 hours; 0 ends it.")
@@ -31,7 +31,7 @@ enum AlertAction {
     }
 
     private static func action(
-        _ story: AlertStory, _ fields: Fields, _ account: String, _ nowMs: Int64, _ kind: Action.Kind
+        _ story: AlertDetail, _ fields: FormFields, _ account: String, _ nowMs: Int64, _ kind: Action.Kind
     ) throws(Fault) -> Action {
         guard story.alert.kind == .machine, let vehicle = VehicleID(story.vehicle) else {
             throw Fault(text: "Alerts of cars are for their drivers: they are set under the driver's settings.")

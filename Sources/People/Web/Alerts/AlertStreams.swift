@@ -15,7 +15,7 @@ package final class AlertStreams: Sendable {
 
     private struct Subscriber: StreamSubscriber {
         let account: String
-        let door: StreamDoor
+        let access: StreamAccess
         let stream: BodyStream
         /// The last event that it was sent.
         var lastID: Int64
@@ -29,7 +29,7 @@ package final class AlertStreams: Sendable {
 
     package init(conninfo: String, log: Log) {
         listener = DatabaseListener(
-            name: "alert-streams", channel: AlertEvents.channel, conninfo: conninfo,
+            name: "alert-streams", channel: AlertEventStore.channel, conninfo: conninfo,
             trouble: "alerts do not reach open pages", log: log)
         // The thread keeps this alive until it is stopped.
         listener.start { [self] connection, isNews in try look(connection, isNews) }
@@ -42,9 +42,9 @@ package final class AlertStreams: Sendable {
     }
 
     /// A stream of the account's alerts after an event; nil: from now on.
-    /// - Parameter door: the token or session that it is opened with.
+    /// - Parameter access: the token or session that it is opened with.
     func open(
-        _ account: String, by door: StreamDoor, after id: Int64?, on connection: Connection
+        _ account: String, by access: StreamAccess, after id: Int64?, on connection: Connection
     ) throws -> Result<BodyStream, StreamLimits.Refusal> {
         try subscribers.withLock { subscribers in
             do throws(StreamLimits.Refusal) {
@@ -53,8 +53,8 @@ package final class AlertStreams: Sendable {
                 return .failure(error)
             }
             var subscriber = Subscriber(
-                account: account, door: door, stream: BodyStream(),
-                lastID: try id ?? AlertEvents.lastID(on: connection))
+                account: account, access: access, stream: BodyStream(),
+                lastID: try id ?? AlertEventStore.lastID(on: connection))
             subscriber.stream.greet(againMs: 3_000)
             while try AlertStreams.send(to: &subscriber, on: connection) == AlertStreams.rowsMax {}
             subscribers.append(subscriber)
@@ -68,7 +68,7 @@ package final class AlertStreams: Sendable {
         if isNews { try deliver(connection) }
         guard Clock.steadyMs() - beatMs.load(ordering: .relaxed) >= AlertStreams.heartbeatMs else { return }
         try PersonLogin.endLost(on: connection)
-        let shut = try StreamDoors.shut(Set(subscribers.withLock { $0.map(\.door) }), on: connection)
+        let shut = try StreamAccessQueries.shut(Set(subscribers.withLock { $0.map(\.access) }), on: connection)
         beatMs.store(Clock.steadyMs(), ordering: .relaxed)
         subscribers.withLock { subscribers in
             subscribers.end(shut)
@@ -85,7 +85,7 @@ package final class AlertStreams: Sendable {
             let accounts = Set(subscribers.map(\.account)).sorted()
             var lastID = firstID
             while true {
-                let events = try AlertEvents.after(
+                let events = try AlertEventStore.after(
                     lastID, of: accounts, rowsMax: AlertStreams.rowsMax, on: connection)
                 for index in subscribers.indices {
                     for event in events where event.account == subscribers[index].account {
@@ -99,14 +99,14 @@ package final class AlertStreams: Sendable {
     }
 
     private static func send(to subscriber: inout Subscriber, on connection: Connection) throws -> Int {
-        let events = try AlertEvents.after(
+        let events = try AlertEventStore.after(
             subscriber.lastID, of: [subscriber.account], rowsMax: rowsMax, on: connection)
         for event in events { send(event, to: &subscriber) }
         return events.count
     }
 
     /// WHATWG HTML, 9.2.5: an event's id is what the client names when it comes back.
-    private static func send(_ event: AlertEvents.Event, to subscriber: inout Subscriber) {
+    private static func send(_ event: AlertEventStore.Event, to subscriber: inout Subscriber) {
         guard event.id > subscriber.lastID else { return }
         subscriber.lastID = event.id
         subscriber.stream.send(Array("id: \(event.id)\nevent: alert\ndata: \(event.json)\n\n".utf8))

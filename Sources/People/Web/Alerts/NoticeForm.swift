@@ -27,7 +27,7 @@ struct NoticeForm {
         isMailEnded = setting.isMailEnded
     }
 
-    init(_ fields: Fields) {
+    init(_ fields: FormFields) {
         for severity in NoticeForm.severities {
             manners[severity] = fields["\(severity.rawValue)_manner"] ?? ""
             channels[severity] = Set(fields.all("\(severity.rawValue)_channel"))

@@ -11,29 +11,29 @@ internal import Telemetry
 
 /// The links of mails about alerts. Programs that look into mail open links, too: nothing happens before somebody presses a
 /// button, except where mail programs do it for people (RFC 8058).
-extension NoticeSite {
+extension NoticeRoutes {
     func addLinks(to router: inout Router) {
         router.add("GET", "/notices/acknowledge") { request in answered { try showLink(request) } }
         router.add("POST", "/notices/acknowledge") { request in
-            FormGuard.refusal(request) ?? answered { try acknowledge(request) }
+            CSRFGuard.refusal(request) ?? answered { try acknowledge(request) }
         }
         router.add("GET", "/notices/end-mail") { request in
-            guard let account = endingMail(request) else { return NoticeSite.over }
+            guard let account = endingMail(request) else { return NoticeRoutes.over }
             return .unkept(
-                FormPage.page(
+                FormView.page(
                     "No more mail of alerts", nil,
                     "<p>\(account) gets no mail of alerts any more. Log in and open “Notices” to get it again.</p>"
-                        + FormPage.form(
-                            "/notices/end-mail?account=\(Address.escaped(account))&link=\(Address.escaped(request.query["link"] ?? ""))",
+                        + FormView.form(
+                            "/notices/end-mail?account=\(URLText.escaped(account))&link=\(URLText.escaped(request.query["link"] ?? ""))",
                             [], "End these mails")))
         }
         // Mail programs send this by themselves, from no page of ours: what allows it is the link.
         router.add("POST", "/notices/end-mail") { request in
-            guard let account = endingMail(request) else { return NoticeSite.over }
+            guard let account = endingMail(request) else { return NoticeRoutes.over }
             return answered {
-                try lender.withConnection { try NoticeDesk.endMail(of: account, on: $0) }
+                try pool.withConnection { try NoticeSettingStore.endMail(of: account, on: $0) }
                 return .unkept(
-                    FormPage.page(
+                    FormView.page(
                         "No more mail of alerts", .done("These mails have ended."),
                         "<p><a href=\"/notices\">What you are told</a></p>"))
             }
@@ -41,21 +41,21 @@ extension NoticeSite {
     }
 
     private static let over = Response.unkept(
-        FormPage.page(
+        FormView.page(
             "This link does nothing any more", nil,
             "<p>It was used, is too old, or all that it is about is over. <a href=\"/alerts\">Open alerts</a></p>"), 404
     )
 
     private func showLink(_ request: Request) throws -> Response {
-        guard let link = request.query["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
-        let alerts = try lender.withConnection { try NoticeDesk.look(at: link.digest, on: $0) }
-        guard let account = alerts.first?.account else { return NoticeSite.over }
+        guard let link = request.query["link"].flatMap({ Token($0) }) else { return NoticeRoutes.over }
+        let alerts = try pool.withConnection { try NoticeSettingStore.look(at: link.digest, on: $0) }
+        guard let account = alerts.first?.account else { return NoticeRoutes.over }
         let list: [HTML] = alerts.map { "<li>\($0.vehicle): \($0.parameter)</li>" }
         return .unkept(
-            FormPage.page(
+            FormView.page(
                 "I take care of it", nil,
                 "<p>As \(account) you acknowledge:</p><ul>\(list.joined())</ul>"
-                    + FormPage.form(
+                    + FormView.form(
                         "/notices/acknowledge",
                         [
                             .hidden(name: "link", value: link.text),
@@ -67,10 +67,10 @@ extension NoticeSite {
     /// Writes the audit entry and pushes the action, as the alert's own page does, and only then uses the link up: pressed again after a
     /// failure it repeats the same action, with the same ids.
     private func acknowledge(_ request: Request) throws -> Response {
-        guard let fields = Fields(request) else { return Fields.missing }
-        guard let link = fields["link"].flatMap({ Token($0) }) else { return NoticeSite.over }
-        let alerts = try lender.withConnection { try NoticeDesk.look(at: link.digest, on: $0) }
-        guard let account = alerts.first?.account else { return NoticeSite.over }
+        guard let fields = FormFields(request) else { return FormFields.missing }
+        guard let link = fields["link"].flatMap({ Token($0) }) else { return NoticeRoutes.over }
+        let alerts = try pool.withConnection { try NoticeSettingStore.look(at: link.digest, on: $0) }
+        guard let account = alerts.first?.account else { return NoticeRoutes.over }
         let note = fields["note"] ?? ""
         guard note.utf8.count <= 2_000 else { return .problem(422, type: "form", detail: "The note is too long.") }
         let actions: [Action] = alerts.compactMap { alert in
@@ -81,9 +81,9 @@ extension NoticeSite {
                 kind: .acknowledgement(alert: alert.alert))
         }
         if let refusal = try say(actions, from: request) { return refusal }
-        try lender.withConnection { try NoticeDesk.use(link: link.digest, on: $0) }
+        try pool.withConnection { try NoticeSettingStore.use(link: link.digest, on: $0) }
         return .unkept(
-            FormPage.page(
+            FormView.page(
                 "Acknowledged", .done("Your colleagues see that you take care of it."),
                 "<p><a href=\"/alerts\">Open alerts</a></p>"))
     }
@@ -91,14 +91,14 @@ extension NoticeSite {
     /// Nil: all of it is on the log.
     private func say(_ actions: [Action], from request: Request) throws -> Response? {
         let uploads = try actions.map { try Upload(ofMachine: $0) }
-        let deeds = actions.map { NoticeSite.deed($0, from: request) }
-        try lender.withConnection { connection in
+        let deeds = actions.map { NoticeRoutes.deed($0, from: request) }
+        try pool.withConnection { connection in
             try connection.transaction { for deed in deeds { try deed.tell(on: connection) } }
         }
         for (index, upload) in uploads.enumerated() {
             let outcome = self.uploads.send(upload)
             guard outcome != .acknowledged else { continue }
-            try lender.withConnection { connection in
+            try pool.withConnection { connection in
                 try deeds[index].tell(outcome.ofDeed, on: connection)
                 for deed in deeds[(index + 1)...] { try deed.tell(.failed, on: connection) }
             }
@@ -107,10 +107,10 @@ extension NoticeSite {
         return nil
     }
 
-    private static func deed(_ action: Action, from request: Request) -> AuditedDeed {
+    private static func deed(_ action: Action, from request: Request) -> AuditedOperation {
         var alert = ""
         if case .acknowledgement(let id) = action.kind { alert = id }
-        return AuditedDeed(
+        return AuditedOperation(
             .alertAcknowledged, by: action.by, from: request.remote,
             [("alert", alert), ("vehicle", action.vehicle?.text ?? ""), ("record", action.id), ("by", "link")])
     }

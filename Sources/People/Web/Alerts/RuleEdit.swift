@@ -6,16 +6,16 @@ internal import Storage
 struct RuleEdit {
     private static let changesMax = 8
 
-    let of: RuleDesk.Of
+    let of: ThresholdFiles.Subject
     /// Of all rules with it.
     let version: String
     let changes: [String]
 
     /// For the audit log, before the file is written.
-    func deed(by account: String, from remote: String) -> AuditedDeed {
+    func deed(by account: String, from remote: String) -> AuditedOperation {
         let whose = of.vehicle.map { ("vehicle", $0.text) } ?? ("model", of.model ?? "")
         let told = changes.prefix(RuleEdit.changesMax).enumerated().map { ("change \($0 + 1)", $1) }
-        return AuditedDeed(.rulesEdited, by: account, from: remote, [whose, ("version", version)] + told)
+        return AuditedOperation(.rulesEdited, by: account, from: remote, [whose, ("version", version)] + told)
     }
 
     /// For the page, when it is written.

@@ -10,14 +10,14 @@ internal import Storage
 internal import Telemetry
 
 /// Trying, saving and removing a threshold, and the list of all.
-extension ThresholdSite {
+extension ThresholdRoutes {
     /// Judged at once at most, for one that waits for a page.
     private static let triedReadingsMax = 200_000
     private static let editsMax: Int64 = 30
 
     /// The files are locked.
     func apply(
-        _ deed: ThresholdForm.Deed, _ form: ThresholdForm, _ folder: RuleFolder, _ caller: PageCaller,
+        _ deed: ThresholdForm.Operation, _ form: ThresholdForm, _ folder: RuleFolder, _ caller: PageCaller,
         _ request: Request,
         _ connection: Connection
     ) throws -> Response {
@@ -28,16 +28,16 @@ extension ThresholdSite {
                 status: status)
         }
         guard form.basedOn == form.version else {
-            let now = form.standing.map(ThresholdPages.rule) ?? "nothing"
+            let now = form.standing.map(ThresholdView.rule) ?? "nothing"
             return again(
-                ThresholdPages.faults(
+                ThresholdView.faults(
                     "Nothing was saved: somebody has changed this threshold since you opened the page. It is now: \(now). "
                         + "What you wrote stands below; save it again to put it in the place of theirs.", []),
                 status: 409)
         }
         guard form.overtaken.isEmpty else {
             return again(
-                ThresholdPages.faults(
+                ThresholdView.faults(
                     "Nothing was saved: somebody has changed this threshold since you opened the page, of:",
                     form.overtaken),
                 status: 409)
@@ -51,23 +51,23 @@ extension ThresholdSite {
         case .failure(let refused): return again(refused.notice, status: 422)
         }
         if !isRemoval, let fault = try tooMuch(rules, caller, connection) {
-            return again(ThresholdPages.faults(fault, []), status: 409)
+            return again(ThresholdView.faults(fault, []), status: 409)
         }
-        let files = try desk.tests()
+        let files = try thresholdFiles.tests()
         let tests = RuleTestRun(files, by: rules)
-        let isRight = try tests.isRight || tests.isRight(beside: RuleTestRun(files, by: desk.load(folder)))
+        let isRight = try tests.isRight || tests.isRight(beside: RuleTestRun(files, by: thresholdFiles.load(folder)))
         if deed == .attempt {
             return again(
-                "\(try trial(form, rules, caller, connection))<h2>Rule tests with it</h2>\n\(ThresholdPages.tests(tests))",
+                "\(try trial(form, rules, caller, connection))<h2>Rule tests with it</h2>\n\(ThresholdView.tests(tests))",
                 asksAnyway: !isRight, status: 200)
         }
         guard isRight || form.isAnyway else {
             return again(
-                ThresholdPages.faults(
+                ThresholdView.faults(
                     isRemoval
                         ? "Nothing was changed: rule tests fail without it."
                         : "Nothing was changed: rule tests fail with it.", [])
-                    + ThresholdPages.tests(tests), asksAnyway: true, status: 409)
+                    + ThresholdView.tests(tests), asksAnyway: true, status: 409)
         }
         return try save(
             next, rules, form, isRemoval: isRemoval, folder, caller, request, connection,
@@ -89,21 +89,21 @@ extension ThresholdSite {
                     isRemoval ? nil : form.typed, of: form.field, in: folder.files[of.file], fileName: of.file)
             }
         } catch {
-            return .failure(Refused(notice: ThresholdPages.faults("Nothing was changed:", [error.description])))
+            return .failure(Refused(notice: ThresholdView.faults("Nothing was changed:", [error.description])))
         }
         // Checked by the loader, as the file would be.
         do throws(ThresholdError) { _ = try next.load() } catch {
             return .failure(
-                Refused(notice: ThresholdPages.faults("Nothing was changed. Please mend:", form.faults(error))))
+                Refused(notice: ThresholdView.faults("Nothing was changed. Please mend:", form.faults(error))))
         }
-        do { return .success((next, try desk.load(next))) } catch {
-            return .failure(Refused(notice: ThresholdPages.faults("Nothing was changed:", ["\(error)"])))
+        do { return .success((next, try thresholdFiles.load(next))) } catch {
+            return .failure(Refused(notice: ThresholdView.faults("Nothing was changed:", ["\(error)"])))
         }
     }
 
     /// A set has bounds, and one who keeps machines must leave room for the others.
     private func tooMuch(_ rules: RuleSet, _ caller: PageCaller, _ connection: Connection) throws -> String? {
-        guard caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return nil }
+        guard caller.roles.isDisjoint(with: ThresholdRoutes.modelEditors) else { return nil }
         let mine = try RuleEditStore.edited(of: Array(rules.machines.keys), on: connection)
         let bytes = RuleSet([:], machines: rules.machines.filter { mine.contains($0.key) }).text.utf8.count
         let most = RuleSet.textBytesMax / 4
@@ -117,30 +117,30 @@ extension ThresholdSite {
         _ next: RuleFolder, _ rules: RuleSet, _ form: ThresholdForm, isRemoval: Bool, _ before: RuleFolder,
         _ caller: PageCaller, _ request: Request, _ connection: Connection, again: (HTML) -> Response
     ) throws -> Response {
-        let changes = rules.changes(since: try desk.load(before))
+        let changes = rules.changes(since: try thresholdFiles.load(before))
         // Each has its own: who sees one machine need not see the others.
         let edits = form.targets.filter { next.files[$0.file] != before.files[$0.file] }.map { of in
             RuleEdit(of: of, version: rules.version, changes: changes.filter { $0.of == of.title }.map(\.description))
         }
         if !edits.isEmpty {
             let deeds = edits.map { $0.deed(by: caller.account, from: request.remote) }
-            try door.apart(caller) { apart in for deed in deeds { try deed.tell(on: apart) } }
+            try access.apart(caller) { apart in for deed in deeds { try deed.tell(on: apart) } }
             let files = Dictionary(uniqueKeysWithValues: edits.map { ($0.of.file, next.files[$0.of.file]) })
-            do throws(RuleDesk.Fault) { try desk.write(files, before: before) } catch {
-                door.tell(.failed, of: deeds, caller)
-                return again(ThresholdPages.faults(error.text, []))
+            do throws(ThresholdFiles.Fault) { try thresholdFiles.write(files, before: before) } catch {
+                access.tell(.failed, of: deeds, caller)
+                return again(ThresholdView.faults(error.text, []))
             }
             // The files count from here on, also where this note of them should fail.
             for edit in edits { try edit.note(on: connection) }
         }
         var said = next == before ? "same" : "published"
         if isRemoval, said == "published" { said = form.of.vehicle == nil ? "removed" : "back" }
-        do { try desk.publish(rules) } catch {
+        do { try thresholdFiles.publish(rules) } catch {
             log.error("rules not published; the file is saved", ["error": "\(error)"])
             said = "waiting"
         }
         let others = form.targets.filter { $0 != form.of }.compactMap(\.vehicle)
-        return .seeOther(ThresholdPages.address(form.of, said: said, with: others))
+        return .seeOther(ThresholdView.address(form.of, said: said, with: others))
     }
 
     private func trial(
@@ -156,15 +156,15 @@ extension ThresholdSite {
         let tried = RuleSet(
             rules.models.mapValues(ours), machines: rules.machines.mapValues(ours).filter { !$0.value.isEmpty })
         let nowMs = Clock.nowMs()
-        try Store.findTablesInTransaction(on: connection)
-        let trial = RuleTrial(
+        try SchemaConnection.findTablesInTransaction(on: connection)
+        let trial = RuleBacktest(
             parameter: parameter, spanMs: nowMs - Int64(form.days) * UTC.msPerDay..<nowMs,
-            readingsMax: ThresholdSite.triedReadingsMax, rules: { _ in RuleTimeline(always: tried) },
+            readingsMax: ThresholdRoutes.triedReadingsMax, rules: { _ in RuleTimeline(always: tried) },
             clock: { try RuleEditStore.clockMs(ofMachines: $0, on: connection) })
-        var outcome = RuleTrial.Outcome()
+        var outcome = RuleBacktest.Outcome()
         for of in form.targets {
             if let vehicle = of.vehicle {
-                guard outcome.readings < ThresholdSite.triedReadingsMax else {
+                guard outcome.readings < ThresholdRoutes.triedReadingsMax else {
                     outcome.left += 1
                     continue
                 }
@@ -173,19 +173,19 @@ extension ThresholdSite {
                 outcome = try trial.run(ofModel: of.model!, on: connection)
             }
         }
-        return ThresholdPages.trial(outcome, days: form.days, unit: parameter.row.unit, caller)
+        return ThresholdView.trial(outcome, days: form.days, unit: parameter.row.unit, caller)
     }
 
     // MARK: All of them
 
     func list(_ caller: PageCaller, _ folder: RuleFolder, _ connection: Connection) throws -> Response {
-        let rules = try desk.load(folder)
+        let rules = try thresholdFiles.load(folder)
         let models = HTML.table(
             caption: "Models", headers: [.word("Model"), .number("Parameters"), .number("Judged")],
-            rows: RuleDesk.models(folder).map { name in
+            rows: ThresholdFiles.models(folder).map { name in
                 let own = rules.models[name] ?? []
                 return [
-                    "<a href=\"\(RuleDesk.Of.model(name).address)\">\(name)</a>",
+                    "<a href=\"\(ThresholdFiles.Subject.model(name).address)\">\(name)</a>",
                     own.isEmpty ? "no thresholds: it raises no alert" : "\(own.count)",
                     "\(own.count { $0.judged != nil })",
                 ]
@@ -195,11 +195,11 @@ extension ThresholdSite {
             caption: "Machines with rules of their own", headers: [.word("Machine"), .prose("Parameters")],
             rows: rules.machines.filter { seen.contains($0.key) }.sorted { $0.key < $1.key }.map { vehicle, own in
                 [
-                    "<a href=\"\(RuleDesk.Of.machine(vehicle).address)\">\(vehicle.text)</a>",
+                    "<a href=\"\(ThresholdFiles.Subject.machine(vehicle).address)\">\(vehicle.text)</a>",
                     .text(own.map(\.name).sorted().joined(separator: ", ")),
                 ]
             }, empty: "None. A machine's own rules are made from its page.")
-        let versions = try connection.query(queries["rule_versions"], [.int8(ThresholdSite.editsMax)])
+        let versions = try connection.query(queries["rule_versions"], [.int8(ThresholdRoutes.editsMax)])
         return shown(
             "Thresholds", caller,
             """

@@ -7,7 +7,7 @@ internal import Presentation
 
 /// The form of one parameter's threshold.
 struct ThresholdForm {
-    let of: RuleDesk.Of
+    let of: ThresholdFiles.Subject
     let field: ThresholdField
     /// The model whose rule applies where the machine has none of its own.
     let model: String?
@@ -28,12 +28,12 @@ struct ThresholdForm {
     var isAnyway = false
 
     /// What a button of the form says.
-    enum Deed: String {
+    enum Operation: String {
         case save, remove
         case attempt = "try"
 
         /// By the keyboard a form is sent without a button: it is saved.
-        init(named text: String?) { self = text.flatMap { Deed(rawValue: $0) } ?? .save }
+        init(named text: String?) { self = text.flatMap { Operation(rawValue: $0) } ?? .save }
     }
 
     struct Other {
@@ -45,12 +45,12 @@ struct ThresholdForm {
     }
 
     /// Whose rule is changed.
-    var targets: [RuleDesk.Of] { [of] + others.filter { $0.basedOn != nil }.map { .machine($0.vehicle) } }
+    var targets: [ThresholdFiles.Subject] { [of] + others.filter { $0.basedOn != nil }.map { .machine($0.vehicle) } }
     /// Changed by somebody since the form was made.
     var overtaken: [String] { others.filter { $0.basedOn != nil && $0.basedOn != $0.version }.map(\.vehicle.text) }
 
     init(
-        of: RuleDesk.Of, field: ThresholdField, model: String?, standing: Threshold?, ofModel: Threshold?,
+        of: ThresholdFiles.Subject, field: ThresholdField, model: String?, standing: Threshold?, ofModel: Threshold?,
         version: String,
         caller: PageCaller
     ) {
@@ -84,7 +84,7 @@ struct ThresholdForm {
     }
 
     /// False: it names machines that are not the caller's.
-    mutating func fill(from fields: Fields) -> Bool {
+    mutating func fill(from fields: FormFields) -> Bool {
         for name in ThresholdEdit.elements { typed[name] = VehicleForm.trimmed(fields[name] ?? "") }
         basedOn = fields["based_on"] ?? ""
         days = fields["days"].flatMap { Int($0) }.flatMap { (1...366).contains($0) ? $0 : nil } ?? 30
@@ -99,7 +99,7 @@ struct ThresholdForm {
         return true
     }
 
-    var address: String { of.address + "/" + Address.escaped(field.shownName) }
+    var address: String { of.address + "/" + URLText.escaped(field.shownName) }
 
     // MARK: As a page
 
@@ -112,7 +112,7 @@ struct ThresholdForm {
         \(notice)
         \(about)
         <form class="fields" method="post" action="\(address)">
-        \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("based_on", version))
+        \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("based_on", version))
         \(machines)
         <div class="thresholds">
         \(inputs)
@@ -134,14 +134,14 @@ struct ThresholdForm {
                 "<p>It holds for all machines of the model \(of.title) that have no rule of their own.</p>"
         }
         let standard =
-            ofModel.map { "Its model's rule: \(ThresholdPages.rule($0))." }
+            ofModel.map { "Its model's rule: \(ThresholdView.rule($0))." }
             ?? "Its model has no rule of it."
         return "<p>This machine's own rule stands in the place of its model's, whole. \(standard)\(modelLink)</p>"
     }
 
     private var modelLink: HTML {
-        guard let model, hasModelFile, !caller.roles.isDisjoint(with: ThresholdSite.modelEditors) else { return "" }
-        let address = RuleDesk.Of.model(model).address + "/" + Address.escaped(field.shownName)
+        guard let model, hasModelFile, !caller.roles.isDisjoint(with: ThresholdRoutes.modelEditors) else { return "" }
+        let address = ThresholdFiles.Subject.model(model).address + "/" + URLText.escaped(field.shownName)
         return " <a href=\"\(address)\">Change it for the model</a>"
     }
 
@@ -149,7 +149,7 @@ struct ThresholdForm {
     private var machines: HTML {
         guard !others.isEmpty, let vehicle = of.vehicle else { return "" }
         let checks: [HTML] = others.map { other in
-            let own = other.standing.map { ", its own now: \(ThresholdPages.rule($0))" } ?? ""
+            let own = other.standing.map { ", its own now: \(ThresholdView.rule($0))" } ?? ""
             return
                 "<label class=\"check\"><input type=\"checkbox\" name=\"also\" value=\"\(other.vehicle.text) \(other.version)\"\(other.basedOn == nil ? "" : " checked")> \(other.vehicle.text)\(own)</label>"
         }

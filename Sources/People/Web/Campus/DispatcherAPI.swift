@@ -7,34 +7,34 @@ internal import Postgres
 internal import Reports
 internal import Storage
 
-extension CampusSite {
+extension CampusRoutes {
     /// The routes that only dispatchers have.
     func addDispatching(to router: inout Router) {
-        router.add("GET", CampusSite.path + "/decisions/{request}") { [self] request in
+        router.add("GET", CampusRoutes.path + "/decisions/{request}") { [self] request in
             asPerson(request, [.dispatcher]) { caller in
                 read(caller) { connection in
                     let id = request.parameters["request"]!
-                    guard VehicleID.isValid(id.utf8) else { return CampusSite.notFound }
+                    guard VehicleID.isValid(id.utf8) else { return CampusRoutes.notFound }
                     let rows = try connection.query(queries["dispatch_why"], [.text(id), .text(caller.campus)])
-                    guard !rows.isEmpty else { return CampusSite.notFound }
+                    guard !rows.isEmpty else { return CampusRoutes.notFound }
                     return .json(try QueryOutput(rows).json)
                 }
             }
         }
-        router.add("PUT", CampusSite.path + "/surge") { [self] request in
+        router.add("PUT", CampusRoutes.path + "/surge") { [self] request in
             asPerson(request, [.dispatcher]) { caller in
                 let surge: Int64
-                do throws(CampusBody.Fault) {
-                    guard let given = try CampusBody(request).thousandths("surge", 0...100_000) else {
-                        throw CampusBody.Fault("surge", "a number from 0 to 100")
+                do throws(CampusRequestBody.Fault) {
+                    guard let given = try CampusRequestBody(request).thousandths("surge", 0...100_000) else {
+                        throw CampusRequestBody.Fault("surge", "a number from 0 to 100")
                     }
                     surge = given
                 } catch { return error.response }
                 if let refusal = overBudget(caller) { return refusal }
-                let answer = LaterAnswer()
-                let id = CampusSite.id("s", of: caller, key: request.headers["idempotency-key"])
+                let answer = DeferredResponse()
+                let id = CampusRoutes.id("s", of: caller, key: request.headers["idempotency-key"])
                 say([record(.surge(thousandths: surge), of: caller, id: id)], to: answer) { connection, place in
-                    guard connection != nil else { return CampusSite.undecided(caller, place) }
+                    guard connection != nil else { return CampusRoutes.undecided(caller, place) }
                     return .json(
                         JSONValue.object([("surge", .number(Decimal.text(surge, decimals: 3)))]).rendered(
                             indent: true))

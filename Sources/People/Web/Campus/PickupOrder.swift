@@ -22,18 +22,18 @@ struct PickupOrder: Sendable {
     var from: End
     var to: End
 
-    init(_ body: CampusBody) throws(CampusBody.Fault) {
+    init(_ body: CampusRequestBody) throws(CampusRequestBody.Fault) {
         passengers = Int(try body.integer("passengers", 1...100))
         description = try body.optionalText("description", bytesMax: PickupOrder.descriptionBytesMax)
         from = try PickupOrder.end(body, "from_")
         to = try PickupOrder.end(body, "to_")
     }
 
-    private static func end(_ body: CampusBody, _ prefix: String) throws(CampusBody.Fault) -> End {
+    private static func end(_ body: CampusRequestBody, _ prefix: String) throws(CampusRequestBody.Fault) -> End {
         let address = try body.optionalText(prefix + "address", bytesMax: addressBytesMax)
         let isPlace = body.has(prefix + "latitude_deg") || body.has(prefix + "longitude_deg")
         guard isPlace || address != nil else {
-            throw CampusBody.Fault(
+            throw CampusRequestBody.Fault(
                 422, "place-missing",
                 "Say where: `\(prefix)latitude_deg` and `\(prefix)longitude_deg`, or `\(prefix)address`.")
         }

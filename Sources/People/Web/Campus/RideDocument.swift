@@ -52,7 +52,7 @@ enum RideDocument {
     static func itinerary(_ vehicle: VehicleNow, _ known: ItineraryStops, campus: String) -> JSONValue {
         var (at, metres) = (vehicle.place, 0.0)
         let stops = vehicle.stops.compactMap { text -> JSONValue? in
-            let request = RideReads.Key(campus, String(text.dropLast(2)))
+            let request = RideQueries.Key(campus, String(text.dropLast(2)))
             guard let ride = known.rides[request] else { return nil }
             let isPickup = text.hasSuffix(" p")
             let (pickup, rider) = (ride.pickup, known.riders[request])
@@ -76,7 +76,7 @@ enum RideDocument {
 
     /// The address of a photo.
     static func photo(_ photo: String?, _ campus: String) -> JSONValue {
-        .optional(photo.map { "/v1/campuses/\(Address.escaped(campus))/photos/\(Address.escaped($0))" })
+        .optional(photo.map { "/v1/campuses/\(URLText.escaped(campus))/photos/\(URLText.escaped($0))" })
     }
 
     static func place(_ place: Position, _ prefix: String) -> [JSONValue.Field] {

@@ -5,13 +5,13 @@ internal import HTTPServer
 internal import Postgres
 internal import Storage
 
-extension CampusSite {
+extension CampusRoutes {
     /// The routes of ride drivers. They name their vehicle when they bring it into service.
     func addDriving(to router: inout Router) {
         func driver(
             _ method: String, _ path: String, _ then: @escaping @Sendable (Request, Caller) -> Response
         ) {
-            router.add(method, CampusSite.path + path) { [self] request in
+            router.add(method, CampusRoutes.path + path) { [self] request in
                 asPerson(request, [.rideDriver]) { then(request, $0) }
             }
         }
@@ -24,7 +24,7 @@ extension CampusSite {
         driver("GET", "/itinerary") { [self] _, caller in
             withVehicle(caller) { vehicle in
                 sign(.vehicleSign(vehicle: vehicle.vehicle), of: caller, lastMs: vehicle.signMs)
-                return read(caller) { try CampusSite.itinerary(vehicle, caller, on: $0) }
+                return read(caller) { try CampusRoutes.itinerary(vehicle, caller, on: $0) }
             }
         }
         driver("GET", "/itinerary/stream") { [self] in itineraryStream($0, $1) }
@@ -38,7 +38,7 @@ extension CampusSite {
         let vehicle: VehicleNow?
         do {
             vehicle = try reading(caller) {
-                try RideReads.vehicle(ofDriver: RideReads.Key(caller.campus, caller.id), on: $0)
+                try RideQueries.vehicle(ofDriver: RideQueries.Key(caller.campus, caller.id), on: $0)
             }
         } catch {
             return databaseAway(error)
@@ -53,11 +53,11 @@ extension CampusSite {
     func itineraryStream(_ request: Request, _ caller: Caller) -> Response {
         withVehicle(caller) { vehicle in
             sign(.vehicleSign(vehicle: vehicle.vehicle), of: caller, lastMs: vehicle.signMs)
-            let first: Response = read(caller) { try CampusSite.itinerary(vehicle, caller, on: $0, indent: false) }
+            let first: Response = read(caller) { try CampusRoutes.itinerary(vehicle, caller, on: $0, indent: false) }
             guard first.status == 200 else { return first }
-            let key = RideReads.Key(caller.campus, vehicle.vehicle)
+            let key = RideQueries.Key(caller.campus, vehicle.vehicle)
             return stream(
-                RideStreams.Subject(what: .itinerary, key: key, person: caller.id), by: caller.door, request,
+                RideStreams.Subject(what: .itinerary, key: key, person: caller.id), by: caller.access, request,
                 first: String(decoding: first.body, as: UTF8.self))
         }
     }
@@ -71,22 +71,22 @@ extension CampusSite {
 
     func enter(_ request: Request, _ caller: Caller) -> Response {
         let (vehicle, capacity, place): (String, Int64, Position)
-        do throws(CampusBody.Fault) {
-            let body = try CampusBody(request)
+        do throws(CampusRequestBody.Fault) {
+            let body = try CampusRequestBody(request)
             vehicle = try body.id("vehicle")
             capacity = try body.integer("capacity", 1...100)
             place = try body.position()
         } catch { return error.response }
         if let refusal = overBudget(caller) { return refusal }
-        let key = RideReads.Key(caller.campus, vehicle)
+        let key = RideQueries.Key(caller.campus, vehicle)
         let person: RideRecord.Person
         do {
-            let me = RideReads.Key(caller.campus, caller.id)
+            let me = RideQueries.Key(caller.campus, caller.id)
             let (there, mine, profile, isCampus) = try reading(caller) { connection in
                 (
-                    try RideReads.vehicle(key, on: connection), try RideReads.vehicle(ofDriver: me, on: connection),
-                    try RideReads.profile(me, on: connection),
-                    try RideReads.settings(caller.campus, on: connection) != nil
+                    try RideQueries.vehicle(key, on: connection), try RideQueries.vehicle(ofDriver: me, on: connection),
+                    try RideQueries.profile(me, on: connection),
+                    try RideQueries.settings(caller.campus, on: connection) != nil
                 )
             }
             guard isCampus else {
@@ -110,11 +110,11 @@ extension CampusSite {
         }
         let entered = RideRecord.InService(
             vehicle: vehicle, driver: caller.id, person: person, capacity: Int(capacity), place: place)
-        let answer = LaterAnswer()
+        let answer = DeferredResponse()
         say([record(.inService(entered), of: caller, id: recordID("i", request, caller))], to: answer) {
             connection, place in
-            guard let connection, let now = try RideReads.vehicle(key, on: connection) else {
-                return CampusSite.undecided(caller, place)
+            guard let connection, let now = try RideQueries.vehicle(key, on: connection) else {
+                return CampusRoutes.undecided(caller, place)
             }
             guard now.driver == caller.id, now.capacity == Int(capacity) else {
                 return .problem(
@@ -133,12 +133,12 @@ extension CampusSite {
     ) -> Response {
         withVehicle(caller) { vehicle in
             if let refusal = overBudget(caller) { return refusal }
-            let answer = LaterAnswer()
+            let answer = DeferredResponse()
             let record = record(kind(vehicle.vehicle), of: caller, id: recordID("o", request, caller))
             say([record], to: answer) { connection, place in
-                let key = RideReads.Key(caller.campus, vehicle.vehicle)
-                guard let connection, let now = try RideReads.vehicle(key, on: connection) else {
-                    return CampusSite.undecided(caller, place)
+                let key = RideQueries.Key(caller.campus, vehicle.vehicle)
+                guard let connection, let now = try RideQueries.vehicle(key, on: connection) else {
+                    return CampusRoutes.undecided(caller, place)
                 }
                 return .json(RideDocument.vehicle(now).rendered(indent: true))
             }
@@ -148,8 +148,8 @@ extension CampusSite {
 
     func move(_ request: Request, _ caller: Caller) -> Response {
         let (place, speed): (Position, Int64?)
-        do throws(CampusBody.Fault) {
-            let body = try CampusBody(request)
+        do throws(CampusRequestBody.Fault) {
+            let body = try CampusRequestBody(request)
             place = try body.position()
             speed = try body.thousandths("speed_mps", 0...200_000)
         } catch { return error.response }
@@ -162,7 +162,7 @@ extension CampusSite {
 
     /// The same for the same `Idempotency-Key`.
     private func recordID(_ prefix: String, _ request: Request, _ caller: Caller) -> String {
-        CampusSite.id(prefix, of: caller, key: request.headers["idempotency-key"])
+        CampusRoutes.id(prefix, of: caller, key: request.headers["idempotency-key"])
     }
 
     // MARK: Its stops
@@ -171,15 +171,15 @@ extension CampusSite {
     func withRide(
         _ request: Request, _ caller: Caller, _ then: (RideNow, VehicleNow) -> Response
     ) -> Response {
-        guard let id = VehicleID(request.parameters["request"]!)?.text else { return CampusSite.notFound }
+        guard let id = VehicleID(request.parameters["request"]!)?.text else { return CampusRoutes.notFound }
         return withVehicle(caller) { vehicle in
             let ride: RideNow?
             do {
-                ride = try reading(caller) { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
+                ride = try reading(caller) { try RideQueries.ride(RideQueries.Key(caller.campus, id), on: $0) }
             } catch {
                 return databaseAway(error)
             }
-            guard let ride, ride.carrier?.vehicle == vehicle.vehicle else { return CampusSite.notFound }
+            guard let ride, ride.carrier?.vehicle == vehicle.vehicle else { return CampusRoutes.notFound }
             return then(ride, vehicle)
         }
     }
@@ -188,27 +188,29 @@ extension CampusSite {
 
     func done(_ request: Request, _ caller: Caller) -> Response {
         let isPickup: Bool
-        do throws(CampusBody.Fault) {
-            let text = try CampusBody(request).optionalText("stop", bytesMax: 10)
-            guard let stop = Stop(rawValue: text ?? "") else { throw CampusBody.Fault("stop", "pickup or dropoff") }
+        do throws(CampusRequestBody.Fault) {
+            let text = try CampusRequestBody(request).optionalText("stop", bytesMax: 10)
+            guard let stop = Stop(rawValue: text ?? "") else {
+                throw CampusRequestBody.Fault("stop", "pickup or dropoff")
+            }
             isPickup = stop == .pickup
         } catch { return error.response }
         return withRide(request, caller) { ride, vehicle in
             // Said before: the answer was lost.
-            if CampusSite.isDone(ride, isPickup) { return CampusSite.document(ride, caller) }
-            guard ride.isOutstanding else { return CampusSite.notDone(ride, vehicle, isPickup) }
+            if CampusRoutes.isDone(ride, isPickup) { return CampusRoutes.document(ride, caller) }
+            guard ride.isOutstanding else { return CampusRoutes.notDone(ride, vehicle, isPickup) }
             if let refusal = overBudget(caller) { return refusal }
             let id = ride.pickup.request
-            let answer = LaterAnswer()
+            let answer = DeferredResponse()
             let said = record(.done(request: id, isPickup: isPickup), of: caller, id: recordID("d", request, caller))
             say([said], to: answer) { connection, place in
                 guard let connection,
-                    let now = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection),
-                    let vehicle = try RideReads.vehicle(
-                        RideReads.Key(caller.campus, vehicle.vehicle), on: connection)
-                else { return CampusSite.undecided(caller, place) }
-                return CampusSite.isDone(now, isPickup)
-                    ? CampusSite.document(now, caller) : CampusSite.notDone(now, vehicle, isPickup)
+                    let now = try RideQueries.ride(RideQueries.Key(caller.campus, id), on: connection),
+                    let vehicle = try RideQueries.vehicle(
+                        RideQueries.Key(caller.campus, vehicle.vehicle), on: connection)
+                else { return CampusRoutes.undecided(caller, place) }
+                return CampusRoutes.isDone(now, isPickup)
+                    ? CampusRoutes.document(now, caller) : CampusRoutes.notDone(now, vehicle, isPickup)
             }
             return .later(answer)
         }
@@ -248,12 +250,12 @@ extension CampusSite {
             }
             if let refusal = overBudget(caller) { return refusal }
             let id = ride.pickup.request
-            let answer = LaterAnswer()
+            let answer = DeferredResponse()
             let said = record(.override(request: id), of: caller, id: recordID("v", request, caller))
             say([said], to: answer) { connection, place in
                 guard let connection,
-                    let now = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection)
-                else { return CampusSite.undecided(caller, place) }
+                    let now = try RideQueries.ride(RideQueries.Key(caller.campus, id), on: connection)
+                else { return CampusRoutes.undecided(caller, place) }
                 let isStillMine = now.isOutstanding && now.carrier?.vehicle == vehicle.vehicle
                 guard !isStillMine else {
                     return .problem(

@@ -8,7 +8,7 @@ internal import Storage
 
 /// Actions of a rider, its driver or a dispatcher when a ride does not go as planned, even with the rider on board and the vehicle silent:
 /// they end it, or another vehicle takes it over. Each gives a reason, which is kept.
-extension CampusSite {
+extension CampusRoutes {
     enum Ending: String {
         case end
         case handOver = "hand-over"
@@ -22,20 +22,20 @@ extension CampusSite {
     }
 
     func addEnding(to router: inout Router) {
-        router.add("POST", CampusSite.path + "/rides/{request}/end") { [self] request in
+        router.add("POST", CampusRoutes.path + "/rides/{request}/end") { [self] request in
             asPerson(request, Set(PersonRole.allCases)) { conclude(.end, request, $0) }
         }
-        router.add("POST", CampusSite.path + "/rides/{request}/hand-over") { [self] request in
+        router.add("POST", CampusRoutes.path + "/rides/{request}/hand-over") { [self] request in
             asPerson(request, Set(PersonRole.allCases)) { conclude(.handOver, request, $0) }
         }
     }
 
     func conclude(_ ending: Ending, _ request: Request, _ caller: Caller) -> Response {
         let reason: String
-        do throws(CampusBody.Fault) {
-            let given = try CampusBody(request).optionalText("reason", bytesMax: RideRecord.Say.bytesMax)
+        do throws(CampusRequestBody.Fault) {
+            let given = try CampusRequestBody(request).optionalText("reason", bytesMax: RideRecord.Say.bytesMax)
             guard let given, !given.allSatisfy(\.isWhitespace) else {
-                throw CampusBody.Fault(
+                throw CampusRequestBody.Fault(
                     "reason", "said: 1 to \(RideRecord.Say.bytesMax) bytes for the others of this ride")
             }
             reason = given
@@ -52,17 +52,18 @@ extension CampusSite {
         _ ending: Ending, _ ride: RideNow, _ say: RideRecord.Say, _ request: Request, _ caller: Caller
     ) -> Response {
         // Said before: the answer was lost.
-        if !ride.isOutstanding, ride.reason == say.text { return CampusSite.concluded(ride, say) }
-        if let refusal = CampusSite.refusal(ending, ride) { return refusal }
+        if !ride.isOutstanding, ride.reason == say.text { return CampusRoutes.concluded(ride, say) }
+        if let refusal = CampusRoutes.refusal(ending, ride) { return refusal }
         if let refusal = overBudget(caller) { return refusal }
         let (id, vehicle) = (ride.pickup.request, ride.carrier?.vehicle)
         let key = request.headers["idempotency-key"]
         let record = record(
-            ending.kind(id, say), of: caller, id: CampusSite.id(ending.rawValue, of: caller, key: key))
-        let answer = LaterAnswer()
+            ending.kind(id, say), of: caller, id: CampusRoutes.id(ending.rawValue, of: caller, key: key))
+        let answer = DeferredResponse()
         self.say([record], to: answer) { connection, place in
-            guard let connection, let now = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection) else {
-                return CampusSite.undecided(caller, request: caller.role == .rideDriver ? nil : id, place)
+            guard let connection, let now = try RideQueries.ride(RideQueries.Key(caller.campus, id), on: connection)
+            else {
+                return CampusRoutes.undecided(caller, request: caller.role == .rideDriver ? nil : id, place)
             }
             let isDone = !now.isOutstanding || ending == .handOver && now.carrier?.vehicle != vehicle
             guard isDone else {
@@ -70,7 +71,7 @@ extension CampusSite {
                     409, type: "not-taken", detail: "This does not count: the ride is \(now.state.rawValue) now.",
                     more: ["state": JSONValue.text(now.state.rawValue).rendered()])
             }
-            return CampusSite.concluded(now, say)
+            return CampusRoutes.concluded(now, say)
         }
         return .later(answer)
     }
@@ -100,19 +101,19 @@ extension CampusSite {
 }
 
 /// The same on pages.
-enum EndingForms {
+enum RideEndingView {
     /// Closed until somebody needs it: ending a ride is no everyday thing.
     static func html(
-        _ action: (CampusSite.Ending) -> String, of ride: RideNow, _ name: String?, _ caller: PageCaller,
+        _ action: (CampusRoutes.Ending) -> String, of ride: RideNow, _ name: String?, _ caller: PageCaller,
         isOpen: Bool = false
     ) -> HTML {
         let request = ride.pickup.request
         let whose = name.map { " of \($0)" } ?? ""
-        func form(_ ending: CampusSite.Ending, _ about: String, _ button: String) -> HTML {
+        func form(_ ending: CampusRoutes.Ending, _ about: String, _ button: String) -> HTML {
             let id = "\(ending.rawValue)-\(request)"
             return """
                 <form class="fields" method="post" action="\(action(ending))">
-                \(FormPage.hidden(FormGuard.field, caller.mark))\(FormPage.hidden("key", CampusPages.newKey()))\(FormPage.hidden("request", request))
+                \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("key", CampusPageRoutes.newKey()))\(FormView.hidden("request", request))
                 <label for="\(id)">\(about)</label><input id="\(id)" name="reason" type="text" maxlength="200" required autocomplete="off">
                 <button class="quiet" aria-label="\(button + whose)">\(button)</button></form>
                 """
@@ -125,7 +126,7 @@ enum EndingForms {
     }
 }
 
-extension BoundPeople {
+extension BoundPersonStore {
     /// The person as whom an account dispatches a campus. Nil: it does not.
     static func dispatcher(_ caller: PageCaller, of campus: String, on connection: Connection) throws -> Caller? {
         let bound = try read(caller.account, key: caller.key, on: connection).first {

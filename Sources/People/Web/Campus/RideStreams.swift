@@ -20,13 +20,13 @@ final class RideStreams: Sendable {
         enum What: String, Hashable, Sendable { case ride, itinerary, campus }
         let what: What
         /// Of the request or the vehicle; of a campus its own.
-        let key: RideReads.Key
+        let key: RideQueries.Key
         let person: String
     }
 
     private struct Subscriber: StreamSubscriber {
         let subject: Subject
-        let door: StreamDoor
+        let access: StreamAccess
         let stream: BodyStream
         let endMs: Int64
         /// The last document sent.
@@ -46,16 +46,19 @@ final class RideStreams: Sendable {
     init(sign: @escaping @Sendable (Subject, _ signMs: Int64) -> Void) { self.sign = sign }
 
     /// - Parameters:
-    ///   - door: what it is opened with.
+    ///   - access: what it is opened with.
     ///   - first: what it begins with.
-    func open(_ subject: Subject, by door: StreamDoor, first json: String) -> Result<BodyStream, StreamLimits.Refusal> {
+    func open(_ subject: Subject, by access: StreamAccess, first json: String) -> Result<
+        BodyStream, StreamLimits.Refusal
+    > {
         state.withLock { state in
             Result { () throws(StreamLimits.Refusal) in
                 try RideStreams.limits.room(in: &state.subscribers) {
                     ($0.subject.person, $0.subject.key.campus) == (subject.person, subject.key.campus)
                 }
                 var subscriber = Subscriber(
-                    subject: subject, door: door, stream: BodyStream(), endMs: Clock.steadyMs() + RideStreams.lifeMs)
+                    subject: subject, access: access, stream: BodyStream(), endMs: Clock.steadyMs() + RideStreams.lifeMs
+                )
                 subscriber.stream.greet(againMs: 1_000)
                 RideStreams.send(json, to: &subscriber)
                 state.subscribers.append(subscriber)
@@ -75,7 +78,8 @@ final class RideStreams: Sendable {
     func look(_ connection: Connection, isNews: Bool) throws {
         let nowMs = Clock.steadyMs()
         if state.withLock({ nowMs - $0.beatMs >= RideStreams.heartbeatMs }) {
-            let shut = try StreamDoors.shut(Set(state.withLock { $0.subscribers.map(\.door) }), on: connection)
+            let shut = try StreamAccessQueries.shut(
+                Set(state.withLock { $0.subscribers.map(\.access) }), on: connection)
             state.withLock { $0.subscribers.end(shut) }
         }
         let (subjects, isBeat) = state.withLock { state -> (Set<Subject>?, Bool) in
@@ -89,9 +93,9 @@ final class RideStreams: Sendable {
             return (Set(state.subscribers.map(\.subject)), isBeat)
         }
         guard let subjects, !subjects.isEmpty else { return }
-        let told: [Subject: RideStory]
+        let told: [Subject: RideStatus]
         do {
-            told = try RideStory.read(subjects, on: connection)
+            told = try RideStatus.read(subjects, on: connection)
         } catch {
             state.withLock { $0.isDue = true }
             throw error

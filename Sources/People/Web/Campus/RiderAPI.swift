@@ -6,28 +6,28 @@ internal import Ingest
 internal import Postgres
 internal import Storage
 
-extension CampusSite {
+extension CampusRoutes {
     private static let keyBytesMax = 200
 
     /// The routes of riders.
     func addRides(to router: inout Router) {
-        router.add("POST", CampusSite.path + "/pickups") { [self] request in
+        router.add("POST", CampusRoutes.path + "/pickups") { [self] request in
             asPerson(request, [.rider]) { pickup(request, $0) }
         }
-        router.add("GET", CampusSite.path + "/vehicles") { [self] request in
+        router.add("GET", CampusRoutes.path + "/vehicles") { [self] request in
             asPerson(request, Set(PersonRole.allCases)) { caller in
                 read(caller) { connection in
-                    let vehicles = try RideReads.vehicles(caller.campus, on: connection)
+                    let vehicles = try RideQueries.vehicles(caller.campus, on: connection)
                     return .json(
                         JSONValue.object([("vehicles", .list(vehicles.map(RideDocument.vehicle)))]).rendered(
                             indent: true))
                 }
             }
         }
-        router.add("GET", CampusSite.path + "/rides") { [self] request in
+        router.add("GET", CampusRoutes.path + "/rides") { [self] request in
             asPerson(request, [.rider, .dispatcher]) { caller in
                 read(caller) { connection in
-                    let rides = try RideReads.outstanding(
+                    let rides = try RideQueries.outstanding(
                         caller.campus, rider: caller.role == .rider ? caller.id : nil, on: connection)
                     return .json(
                         JSONValue.object([
@@ -36,15 +36,15 @@ extension CampusSite {
                 }
             }
         }
-        router.add("GET", CampusSite.path + "/rides/{request}") { [self] request in
+        router.add("GET", CampusRoutes.path + "/rides/{request}") { [self] request in
             asPerson(request, [.rider, .dispatcher]) { ride(request, $0) }
         }
-        router.add("GET", CampusSite.path + "/rides/{request}/stream") { [self] request in
+        router.add("GET", CampusRoutes.path + "/rides/{request}/stream") { [self] request in
             asPerson(request, [.rider]) { caller in
                 rideStream(request, caller)
             }
         }
-        router.add("POST", CampusSite.path + "/rides/{request}/cancel") { [self] request in
+        router.add("POST", CampusRoutes.path + "/rides/{request}/cancel") { [self] request in
             asPerson(request, [.rider]) { cancel(request, $0) }
         }
     }
@@ -53,9 +53,9 @@ extension CampusSite {
         let found = find(request, caller)
         guard let ride = found.ride else { return found.refusal! }
         sign(.riderSign(rider: caller.id), of: caller, lastMs: ride.signMs)
-        let key = RideReads.Key(caller.campus, ride.pickup.request)
+        let key = RideQueries.Key(caller.campus, ride.pickup.request)
         return stream(
-            RideStreams.Subject(what: .ride, key: key, person: caller.id), by: caller.door, request,
+            RideStreams.Subject(what: .ride, key: key, person: caller.id), by: caller.access, request,
             first: RideDocument.ride(ride, campus: caller.campus).rendered())
     }
 
@@ -67,15 +67,15 @@ extension CampusSite {
 
     /// The caller's ride that the address names: a rider's own, any of a dispatcher's campus. Or why not.
     func find(_ request: Request, _ caller: Caller) -> (ride: RideNow?, refusal: Response?) {
-        guard let id = VehicleID(request.parameters["request"]!)?.text else { return (nil, CampusSite.notFound) }
+        guard let id = VehicleID(request.parameters["request"]!)?.text else { return (nil, CampusRoutes.notFound) }
         do {
             let (ride, isOpen) = try reading(caller) { connection in
-                let ride = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection)
-                return (ride, try CampusSite.isUndecided(request.query["after"], on: connection))
+                let ride = try RideQueries.ride(RideQueries.Key(caller.campus, id), on: connection)
+                return (ride, try CampusRoutes.isUndecided(request.query["after"], on: connection))
             }
             if let ride, caller.role == .dispatcher || ride.pickup.rider == caller.id { return (ride, nil) }
-            if let place = isOpen { return (nil, CampusSite.undecided(caller, request: id, place)) }
-            return (nil, CampusSite.notFound)
+            if let place = isOpen { return (nil, CampusRoutes.undecided(caller, request: id, place)) }
+            return (nil, CampusRoutes.notFound)
         } catch {
             return (nil, databaseAway(error))
         }
@@ -86,7 +86,7 @@ extension CampusSite {
         guard let parts = after?.split(separator: "."), parts.count == 2, let partition = Int32(parts[0]),
             let offset = Int64(parts[1]), partition >= 0, offset >= 0
         else { return nil }
-        let committed = try RideReads.progress(on: connection)[partition] ?? 0
+        let committed = try RideQueries.progress(on: connection)[partition] ?? 0
         return offset >= committed ? UploadSender.Place(partition: partition, offset: offset) : nil
     }
 
@@ -96,22 +96,22 @@ extension CampusSite {
         if caller.role == .rider, ride.isOutstanding {
             sign(.riderSign(rider: caller.id), of: caller, lastMs: ride.signMs)
         }
-        return CampusSite.document(ride, caller).with("Cache-Control", "no-store")
+        return CampusRoutes.document(ride, caller).with("Cache-Control", "no-store")
     }
 
     func cancel(_ request: Request, _ caller: Caller) -> Response {
         let found = find(request, caller)
         guard let ride = found.ride else { return found.refusal! }
-        guard ride.isOutstanding, ride.state != .onBoard else { return CampusSite.cancelled(ride, caller) }
+        guard ride.isOutstanding, ride.state != .onBoard else { return CampusRoutes.cancelled(ride, caller) }
         if let refusal = overBudget(caller) { return refusal }
         let id = ride.pickup.request
-        let answer = LaterAnswer()
-        let record = record(.cancel(request: id), of: caller, id: CampusSite.id("c", of: caller, key: id))
+        let answer = DeferredResponse()
+        let record = record(.cancel(request: id), of: caller, id: CampusRoutes.id("c", of: caller, key: id))
         say([record], to: answer) { connection, place in
             guard let connection,
-                let ride = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection)
-            else { return CampusSite.undecided(caller, request: id, place) }
-            return CampusSite.cancelled(ride, caller)
+                let ride = try RideQueries.ride(RideQueries.Key(caller.campus, id), on: connection)
+            else { return CampusRoutes.undecided(caller, request: id, place) }
+            return CampusRoutes.cancelled(ride, caller)
         }
         return .later(answer)
     }
@@ -130,25 +130,25 @@ extension CampusSite {
 
     func pickup(_ request: Request, _ caller: Caller) -> Response {
         let (order, key): (PickupOrder, String)
-        do throws(CampusBody.Fault) {
-            let body = try CampusBody(request)
-            let own = try body.optionalText("request", bytesMax: CampusSite.keyBytesMax)
+        do throws(CampusRequestBody.Fault) {
+            let body = try CampusRequestBody(request)
+            let own = try body.optionalText("request", bytesMax: CampusRoutes.keyBytesMax)
             guard let given = request.headers["idempotency-key"] ?? own, !given.isEmpty,
-                given.utf8.count <= CampusSite.keyBytesMax
+                given.utf8.count <= CampusRoutes.keyBytesMax
             else {
-                throw CampusBody.Fault(
+                throw CampusRequestBody.Fault(
                     400, "idempotency-key",
-                    "Name this request: Idempotency-Key, 1 to \(CampusSite.keyBytesMax) bytes, the same with each repeat."
+                    "Name this request: Idempotency-Key, 1 to \(CampusRoutes.keyBytesMax) bytes, the same with each repeat."
                 )
             }
             order = try PickupOrder(body)
             key = given
         } catch { return error.response }
-        let id = CampusSite.id("r", of: caller, key: key)
+        let id = CampusRoutes.id("r", of: caller, key: key)
         // An address need not be looked up again.
         if !order.unknown.isEmpty, let known = known(id, order, caller) { return known }
         if let refusal = overBudget(caller) { return refusal }
-        let answer = LaterAnswer()
+        let answer = DeferredResponse()
         guard !order.unknown.isEmpty else {
             dispatch(order, id, caller, to: answer)
             return .later(answer)
@@ -158,14 +158,14 @@ extension CampusSite {
                 422, type: "coordinates-needed", detail: "Addresses are not looked up here. Send coordinates as well.")
         }
         addresses.look(order.unknown) { [self] found in
-            if let refusal = CampusSite.refusal(found, order.unknown) { return answer.give(refusal) }
+            if let refusal = CampusRoutes.refusal(found, order.unknown) { return answer.give(refusal) }
             let places = found.compactMap { if case .found(let place) = $0 { place } else { nil } }
             dispatch(order.placed(places), id, caller, to: answer)
         }
         return .later(answer)
     }
 
-    private static func refusal(_ found: [AddressDesk.Answer], _ addresses: [String]) -> Response? {
+    private static func refusal(_ found: [AddressLookup.Answer], _ addresses: [String]) -> Response? {
         for (answer, address) in zip(found, addresses) {
             switch answer {
             case .found: continue
@@ -187,8 +187,8 @@ extension CampusSite {
     /// The result of an earlier identical request; nil: it is new.
     private func known(_ id: String, _ order: PickupOrder, _ caller: Caller) -> Response? {
         do {
-            let ride = try reading(caller) { try RideReads.ride(RideReads.Key(caller.campus, id), on: $0) }
-            return ride.map { CampusSite.answer($0, order, caller).with("Cache-Control", "no-store") }
+            let ride = try reading(caller) { try RideQueries.ride(RideQueries.Key(caller.campus, id), on: $0) }
+            return ride.map { CampusRoutes.answer($0, order, caller).with("Cache-Control", "no-store") }
         } catch {
             return databaseAway(error)
         }
@@ -209,12 +209,12 @@ extension CampusSite {
     }
 
     /// Precondition: the order has both places. Goes on on the server's thread, or on that of addresses or ways.
-    private func dispatch(_ order: PickupOrder, _ id: String, _ caller: Caller, to answer: LaterAnswer) {
+    private func dispatch(_ order: PickupOrder, _ id: String, _ caller: Caller, to answer: DeferredResponse) {
         if let known = known(id, order, caller) { return answer.give(known) }
         let pickup = order.pickup(request: id, rider: caller.id)
         let hasProfile: Bool
         do {
-            let found = try reading(caller) { try CampusSite.rules(caller, on: $0) }
+            let found = try reading(caller) { try CampusRoutes.rules(caller, on: $0) }
             guard let (rules, isKnown) = found else {
                 return answer.give(
                     .problem(
@@ -222,7 +222,7 @@ extension CampusSite {
             }
             if let mine = rules.outstanding, mine.pickup.request == id {
                 // Sent twice at once, and the other one was faster.
-                return answer.give(CampusSite.answer(mine, order, caller).with("Cache-Control", "no-store"))
+                return answer.give(CampusRoutes.answer(mine, order, caller).with("Cache-Control", "no-store"))
             }
             if let refusal = rules.refusal(pickup) { return answer.give(refusal) }
             hasProfile = isKnown
@@ -234,7 +234,7 @@ extension CampusSite {
             // Whoever comes for the rider needs a name.
             let profile = RideRecord.Kind.profile(
                 rider: caller.id, person: RideRecord.Person(name: caller.name, photo: nil))
-            records.insert(record(profile, of: caller, id: CampusSite.id("p", of: caller, key: caller.name)), at: 0)
+            records.insert(record(profile, of: caller, id: CampusRoutes.id("p", of: caller, key: caller.name)), at: 0)
         }
         guard let ways else { return push(records, request: id, order, caller, to: answer) }
         ways.measure(campus: caller.campus, pickup: pickup) { [self, records] travel in
@@ -243,27 +243,27 @@ extension CampusSite {
     }
 
     private func push(
-        _ records: [RideRecord], request id: String, _ order: PickupOrder, _ caller: Caller, to answer: LaterAnswer
+        _ records: [RideRecord], request id: String, _ order: PickupOrder, _ caller: Caller, to answer: DeferredResponse
     ) {
         say(records, to: answer) { connection, place in
-            guard let connection else { return CampusSite.undecided(caller, request: id, place) }
-            guard let ride = try RideReads.ride(RideReads.Key(caller.campus, id), on: connection) else {
+            guard let connection else { return CampusRoutes.undecided(caller, request: id, place) }
+            guard let ride = try RideQueries.ride(RideQueries.Key(caller.campus, id), on: connection) else {
                 return .problem(
                     409, type: "not-taken",
                     detail: "The workers did not take this request; `drover rejected list` says why.")
             }
-            return CampusSite.answer(ride, order, caller)
+            return CampusRoutes.answer(ride, order, caller)
         }
     }
 
     /// Nil: there is no such campus. And whether the rider has a profile.
     private static func rules(_ caller: Caller, on connection: Connection) throws -> (PickupRules, Bool)? {
-        guard let grounds = try RideReads.grounds(RideReads.Key(caller.campus, caller.id), on: connection) else {
+        guard let grounds = try RideQueries.grounds(RideQueries.Key(caller.campus, caller.id), on: connection) else {
             return nil
         }
         let outstanding =
             grounds.hasRide
-            ? try RideReads.outstanding(caller.campus, rider: caller.id, rowsMax: 1, on: connection).first : nil
+            ? try RideQueries.outstanding(caller.campus, rider: caller.id, rowsMax: 1, on: connection).first : nil
         let rules = PickupRules(settings: grounds.settings, seatsMax: grounds.seatsMax, outstanding: outstanding)
         return (rules, grounds.hasProfile)
     }

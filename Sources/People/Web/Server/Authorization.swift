@@ -3,7 +3,7 @@ internal import HTTPServer
 internal import Postgres
 internal import Storage
 
-extension Site {
+extension WebRoutes {
     /// Runs `then` for a program whose token allows `scope`; else refuses the token with the reason.
     func authorized(_ request: Request, _ scope: Scope, _ then: (TokenStore.Use) -> Response) -> Response {
         authorized(request, anyOf: [scope], then)
@@ -31,7 +31,9 @@ extension Site {
 
     /// The audit entry of the call; the database knows whether the account sees all.
     private func noted(_ request: Request, _ use: TokenStore.Use, _ response: Response) -> Response {
-        guard AuditedAnswer.isGiven(response), let told = AuditedAnswer(request, seesAll: true) else { return response }
+        guard AuditedResponse.isGiven(response), let told = AuditedResponse(request, seesAll: true) else {
+            return response
+        }
         do {
             try withConnection { connection in
                 try AuditLog.record(
@@ -46,7 +48,7 @@ extension Site {
 
     /// A program reads what its account sees; of an installation's own programs that is an operator's.
     func reading<R>(_ use: TokenStore.Use, _ body: (Connection) throws -> R) throws -> R {
-        try door.reading(as: use.account, body)
+        try access.reading(as: use.account, body)
     }
 }
 

@@ -27,13 +27,13 @@ struct StreamLimits: Sendable {
 protocol StreamSubscriber {
     var stream: BodyStream { get }
     /// The credentials that it was opened with.
-    var door: StreamDoor { get }
+    var access: StreamAccess { get }
 }
 
 extension Array where Element: StreamSubscriber {
     /// At each heartbeat: those whose door is shut end.
-    func end(_ shut: Set<StreamDoor>) {
-        for subscriber in self where shut.contains(subscriber.door) { subscriber.stream.end() }
+    func end(_ shut: Set<StreamAccess>) {
+        for subscriber in self where shut.contains(subscriber.access) { subscriber.stream.end() }
     }
 }
 

@@ -5,20 +5,20 @@ internal import Postgres
 internal import Storage
 
 /// The result of a form that puts a record on the log.
-enum FormStep {
+enum FormOutcome {
     case answer(Response)
     /// - told: what the audit log tells of it.
-    case say(Upload, told: AuditedDeed? = nil, then: Response)
+    case say(Upload, told: AuditedOperation? = nil, then: Response)
 }
 
-extension Door {
+extension AccessControl {
     /// A form that puts a record on the log. The permission check and the audit entry are one transaction; after its commit the record is
     /// pushed: none without permission, and none without its entry. Repeating the form after a failure pushes the same record.
     func saying(
         _ request: Request, for roles: Set<Role>, to uploads: UploadSender,
-        _ body: (PageCaller, Fields, Connection) throws -> FormStep
+        _ body: (PageCaller, FormFields, Connection) throws -> FormOutcome
     ) -> Response {
-        var said: (caller: PageCaller, upload: Upload, told: AuditedDeed?, then: Response)?
+        var said: (caller: PageCaller, upload: Upload, told: AuditedOperation?, then: Response)?
         let response = form(request, for: roles) { caller, fields, connection in
             switch try body(caller, fields, connection) {
             case .answer(let response): return response
@@ -38,7 +38,7 @@ extension Door {
 
 extension UploadSender.Outcome {
     /// Precondition: it is not acknowledged.
-    var ofDeed: AuditedDeed.Outcome { self == .busy ? .failed : .unconfirmed }
+    var ofDeed: AuditedOperation.Outcome { self == .busy ? .failed : .unconfirmed }
 }
 
 extension UploadSender {

@@ -6,7 +6,7 @@ internal import Ingest
 internal import Storage
 internal import Telemetry
 
-extension Site {
+extension WebRoutes {
     /// The routes of docs/uploads.md.
     func addUploads(to router: inout Router) {
         router.add("POST", "/v1/readings") { [self] in upload($0, .machines) }
@@ -33,7 +33,7 @@ extension Site {
     }
 
     private func accept(
-        _ request: Request, _ deed: WriteAccess.Deed,
+        _ request: Request, _ deed: WriteAccess.Operation,
         _ read: (TokenStore.Use, [UInt8], Upload.Form) throws(Upload.Fault) -> Upload
     ) -> Response {
         authorized(request, .upload) { use in
@@ -58,7 +58,7 @@ extension Site {
 
     /// Nil: the account may say this of all of the upload's vehicles.
     private func refusal(
-        _ upload: Upload, _ deed: WriteAccess.Deed, _ use: TokenStore.Use, _ path: String
+        _ upload: Upload, _ deed: WriteAccess.Operation, _ use: TokenStore.Use, _ path: String
     ) -> Response? {
         guard !upload.about.isEmpty else { return nil }
         let refused: [VehicleID]

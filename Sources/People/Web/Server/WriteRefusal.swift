@@ -21,9 +21,9 @@ enum WriteRefusal {
     }
 
     /// Nil: who looks at the page may say it.
-    /// Precondition: `Sight.take` in this transaction.
+    /// Precondition: `RowSecurity.apply` in this transaction.
     static func ofPage(
-        _ deed: WriteAccess.Deed, isCar: Bool, _ vehicle: VehicleID, at span: ClosedRange<Int64>,
+        _ deed: WriteAccess.Operation, isCar: Bool, _ vehicle: VehicleID, at span: ClosedRange<Int64>,
         on connection: Connection
     ) throws -> Response? {
         try WriteAccess.may(deed, isCar: isCar, vehicle, at: span, on: connection)

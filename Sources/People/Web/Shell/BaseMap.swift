@@ -9,7 +9,7 @@ package struct BaseMap: Sendable {
 
     /// Tiles that may be taken along: packages of tours hold tiles of a file only, since other servers forbid it.
     let tiles: (any TileSource)?
-    private let server: (desk: TileDesk, zoomMax: Int)?
+    private let server: (proxy: TileProxy, zoomMax: Int)?
     /// The attribution shown on each map.
     package let attribution: String
     private let assets: AssetFiles
@@ -18,7 +18,8 @@ package struct BaseMap: Sendable {
     ///   - server: tiles of a server of others, where there is no file.
     ///   - attribution: who made the tiles; empty: as their file says.
     package init(
-        tiles: (any TileSource)?, server: (desk: TileDesk, zoomMax: Int)? = nil, attribution: String, assets: AssetFiles
+        tiles: (any TileSource)?, server: (proxy: TileProxy, zoomMax: Int)? = nil, attribution: String,
+        assets: AssetFiles
     ) {
         self.tiles = tiles
         self.server = server
@@ -28,7 +29,7 @@ package struct BaseMap: Sendable {
     }
 
     /// Call once.
-    package func stop() { server?.desk.stop() }
+    package func stop() { server?.proxy.stop() }
 
     /// Open to everybody: it is a map of the world and tells nothing of who uses it.
     package func add(to router: inout Router) {
@@ -47,7 +48,7 @@ package struct BaseMap: Sendable {
             guard let server, (0...server.zoomMax).contains(zoom), (0..<1 << zoom).contains(column),
                 (0..<1 << zoom).contains(row)
             else { return BaseMap.response(nil) }
-            return server.desk.answer(TileDesk.Place(zoom: zoom, column: column, row: row), request)
+            return server.proxy.answer(TileProxy.Place(zoom: zoom, column: column, row: row), request)
         }
     }
 

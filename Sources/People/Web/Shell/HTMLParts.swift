@@ -13,7 +13,7 @@ extension HTML {
     static func fault(_ text: String) -> HTML { "<p role=\"alert\" class=\"critical\">\(text)</p>" }
 
     /// The result of a submission.
-    static func notice(_ notice: FormPage.Notice) -> HTML {
+    static func notice(_ notice: FormView.Notice) -> HTML {
         notice.isFault ? fault(notice.text) : "<p role=\"status\" class=\"soon\">\(notice.text)</p>"
     }
 }

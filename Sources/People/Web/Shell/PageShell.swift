@@ -8,28 +8,31 @@ internal import Presentation
 struct PageShell {
     typealias Page = (path: String, name: String, roles: Set<Role>, about: HTML)
     private static let pages: [Page] = [
-        ("/map", "Map", FleetSite.viewers, "where each vehicle is and what it does"),
-        ("/vehicles", "Vehicles", FleetSite.viewers, "find a vehicle; what it says, its alerts and services"),
-        ("/alerts", "Alerts", FleetSite.viewers, "what is wrong with which vehicle, why, and what to do"),
-        ("/trips", "Trips", FleetSite.drivers, "the trips of a day, on the map and in figures"),
-        ("/fleet", "Overview", FleetSite.drivers, "a day or week of the fleet beside the one before"),
+        ("/map", "Map", FleetRoutes.viewers, "where each vehicle is and what it does"),
+        ("/vehicles", "Vehicles", FleetRoutes.viewers, "find a vehicle; what it says, its alerts and services"),
+        ("/alerts", "Alerts", FleetRoutes.viewers, "what is wrong with which vehicle, why, and what to do"),
+        ("/trips", "Trips", FleetRoutes.drivers, "the trips of a day, on the map and in figures"),
+        ("/fleet", "Overview", FleetRoutes.drivers, "a day or week of the fleet beside the one before"),
         (
-            "/reports", "Reports", ReportSite.readers,
+            "/reports", "Reports", ReportRoutes.readers,
             "what happened on a day, in a week, month or longer, to read or export"
         ),
-        ("/thresholds", "Thresholds", ThresholdSite.editors, "from when on a machine's value is an alert"),
-        ("/dispatch", "Dispatch", CampusPages.watchers, "vehicles, rides and waiting times of the campus"),
+        ("/thresholds", "Thresholds", ThresholdRoutes.editors, "from when on a machine's value is an alert"),
+        ("/dispatch", "Dispatch", CampusPageRoutes.watchers, "vehicles, rides and waiting times of the campus"),
         ("/ride", "Ride", [.rider], "ask for a ride, see who comes and when"),
         ("/drive", "Drive", [.rideDriver], "your vehicle's stops in order"),
-        ("/sightings", "Sightings", SightingSite.readers, "what was seen where and when; export it"),
-        ("/surveys", "Surveys", SurveyPages.people, "enter a survey, see what became of yours, review and correct"),
-        ("/tours", "Tours", TourPanel.rangers, "make and publish trail tours; how often they were visited"),
-        ("/notices", "Notices", NoticeSite.people, "what you are told of alerts, how and when, and what became of it"),
-        ("/queries", "Queries", QuerySite.readers, "questions that come with Drover, with their answers to export"),
-        ("/query", "Ask", QuestionSite.readers, "a statement of your own over what you may see; export the answer"),
-        ("/settings", "Settings", Site.fleetReaders, "limits and fuel price; units and time zone of pages"),
-        ("/limits", "Limits", LimitsSite.people, "what is an alert of a car that nobody drives or owns"),
-        ("/dealers", "Dealers", DealerSite.roles, "which dealer sees which machine"),
+        ("/sightings", "Sightings", SightingRoutes.readers, "what was seen where and when; export it"),
+        ("/surveys", "Surveys", SurveyRoutes.people, "enter a survey, see what became of yours, review and correct"),
+        ("/tours", "Tours", TourRoutes.rangers, "make and publish trail tours; how often they were visited"),
+        (
+            "/notices", "Notices", NoticeRoutes.people,
+            "what you are told of alerts, how and when, and what became of it"
+        ),
+        ("/queries", "Queries", QueryRoutes.readers, "questions that come with Drover, with their answers to export"),
+        ("/query", "Ask", QuestionRoutes.readers, "a statement of your own over what you may see; export the answer"),
+        ("/settings", "Settings", WebRoutes.fleetReaders, "limits and fuel price; units and time zone of pages"),
+        ("/limits", "Limits", LimitsRoutes.people, "what is an alert of a car that nobody drives or owns"),
+        ("/dealers", "Dealers", DealerRoutes.roles, "which dealer sees which machine"),
         ("/administration", "Administration", [.administrator], "accounts, roles and fleets"),
     ]
 

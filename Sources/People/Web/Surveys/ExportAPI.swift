@@ -2,11 +2,11 @@ internal import HTTPServer
 internal import Storage
 
 /// `GET /v1/sightings/export`; docs/export.md.
-extension Site {
+extension WebRoutes {
     func addExports(to router: inout Router) {
         router.add("GET", "/v1/sightings/export") { [self] request in
             authorized(request, .export) { use in
-                do throws(SightingQuestion.Fault) {
+                do throws(SightingFilter.Fault) {
                     return try export(request, use)
                 } catch {
                     return .problem(400, type: "query", detail: error.detail)
@@ -15,12 +15,12 @@ extension Site {
         }
     }
 
-    private func export(_ request: Request, _ use: TokenStore.Use) throws(SightingQuestion.Fault) -> Response {
-        let (format, rows) = try SightingQuestion.form(request.queryItems)
+    private func export(_ request: Request, _ use: TokenStore.Use) throws(SightingFilter.Fault) -> Response {
+        let (format, rows) = try SightingFilter.form(request.queryItems)
         var sight: SightingExport.Sight = []
         if use.scopes.contains(.exportPeople) { sight.insert(.people) }
         if use.scopes.contains(.exportPlaces) { sight.insert(.places) }
-        let export = try SightingQuestion.read(request.queryItems, sight, format, rows)
+        let export = try SightingFilter.read(request.queryItems, sight, format, rows)
         return exports.answer(export, format, rows, by: use.account)
     }
 }

@@ -9,7 +9,7 @@ internal import Surveys
 struct SeasonCharts {
     let caller: PageCaller
 
-    func curve(_ season: SightingPage.Season) -> HTML {
+    func curve(_ season: SightingView.Season) -> HTML {
         let curve = FlightCurve(
             weeks: season.walks.map {
                 FlightCurve.Week(

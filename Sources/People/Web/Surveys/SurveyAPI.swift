@@ -7,7 +7,7 @@ internal import HTTPServer
 internal import Storage
 internal import Telemetry
 
-extension SurveySite {
+extension SurveyAppRoutes {
     /// Per account and day.
     private static let photosADayMax: Int32 = 2_000
     /// No survey may begin further ahead of now.
@@ -27,7 +27,7 @@ extension SurveySite {
             }
             return PackedBody.unpacked(request, bytesMax: SurveyCSV.bytesMax) { body in
                 do throws(Problem) {
-                    return accept(try SurveySite.survey(body, isCSV: isCSV, nowMs: Clock.nowMs()), use)
+                    return accept(try SurveyAppRoutes.survey(body, isCSV: isCSV, nowMs: Clock.nowMs()), use)
                 } catch {
                     return error.response
                 }
@@ -89,32 +89,33 @@ extension SurveySite {
     }
 
     private func accept(_ survey: Survey, _ use: TokenStore.Use) -> Response {
-        let answer = LaterAnswer()
-        desk.accept(survey, of: use.account, by: use.id) { [self] outcome in answer.give(response(to: outcome, survey))
+        let answer = DeferredResponse()
+        receiver.accept(survey, of: use.account, by: use.id) { [self] outcome in
+            answer.give(response(to: outcome, survey))
         }
         return .later(answer)
     }
 
-    func response(to outcome: SurveyDesk.Outcome, _ survey: Survey) -> Response {
+    func response(to outcome: SurveyReceiver.Outcome, _ survey: Survey) -> Response {
         switch outcome {
         case .stored(let receipt, let digest, let isNew):
-            let fields = SurveySite.fields(receipt, digest, site: survey.site, survey: survey.survey)
+            let fields = SurveyAppRoutes.fields(receipt, digest, site: survey.site, survey: survey.survey)
             let response = Response.json(JSONValue.object(fields).rendered(), status: isNew ? 201 : 200)
-            return response.with("Location", SurveySite.path(site: survey.site, survey: survey.survey))
+            return response.with("Location", SurveyAppRoutes.path(site: survey.site, survey: survey.survey))
                 .with("Cache-Control", "no-store")
         case .taken, .brokerAway, .busy, .databaseAway, .unfit:
             let problem = problem(of: outcome)!
             guard problem.code == 503 else { return problem.response }
-            return problem.response.with("Retry-After", SurveySite.retryAfter(outcome))
+            return problem.response.with("Retry-After", SurveyAppRoutes.retryAfter(outcome))
         }
     }
 
-    static func retryAfter(_ outcome: SurveyDesk.Outcome) -> String {
+    static func retryAfter(_ outcome: SurveyReceiver.Outcome) -> String {
         if case .busy = outcome { "1" } else if case .brokerAway = outcome { "10" } else { "5" }
     }
 
     /// Nil: it is stored.
-    func problem(of outcome: SurveyDesk.Outcome) -> Problem? {
+    func problem(of outcome: SurveyReceiver.Outcome) -> Problem? {
         switch outcome {
         case .stored: return nil
         case .taken:
@@ -133,14 +134,14 @@ extension SurveySite {
             return Problem(
                 503, "database", "The survey cannot be stored right now. Keep it and send it again with the same ids.")
         case .unfit(let why):
-            return SurveySite.unfit([why])
+            return SurveyAppRoutes.unfit([why])
         }
     }
 
     // MARK: Receipts
 
     static func fields(
-        _ receipt: SurveyReceipts.Receipt, _ digest: [UInt8], site: String, survey: String
+        _ receipt: SurveyReceiptStore.Receipt, _ digest: [UInt8], site: String, survey: String
     ) -> [JSONValue.Field] {
         [
             ("receipt", .integer(receipt.number)), ("site", .text(site)), ("survey", .text(survey)),
@@ -154,10 +155,10 @@ extension SurveySite {
     func showReceipt(_ request: Request) -> Response {
         authorized(request) { use in
             let (site, survey) = (request.parameters["site"]!, request.parameters["survey"]!)
-            let found: SurveyReceipts.State?
+            let found: SurveyReceiptStore.State?
             do {
-                found = try lender.withConnection {
-                    try SurveyReceipts.state(site: site, survey: survey, account: use.account, on: $0)
+                found = try pool.withConnection {
+                    try SurveyReceiptStore.state(site: site, survey: survey, account: use.account, on: $0)
                 }
             } catch {
                 return databaseAway(error)
@@ -166,16 +167,16 @@ extension SurveySite {
                 return .problem(404, type: "not-found", detail: "There is no receipt of yours for such a survey.")
             }
             let more: [JSONValue.Field] = [
-                ("state", .text(SurveySite.name(of: state))),
+                ("state", .text(SurveyAppRoutes.name(of: state))),
                 ("version", state.version.map { .integer(Int64($0)) } ?? .null),
                 ("weather", state.weatherMissing.map { .text($0 == 0 ? "known" : "pending") } ?? .null),
             ]
-            let fields = SurveySite.fields(state.receipt, state.digest, site: site, survey: survey) + more
+            let fields = SurveyAppRoutes.fields(state.receipt, state.digest, site: site, survey: survey) + more
             return .json(JSONValue.object(fields).rendered()).with("Cache-Control", "no-store")
         }
     }
 
-    private static func name(of state: SurveyReceipts.State) -> String {
+    private static func name(of state: SurveyReceiptStore.State) -> String {
         if state.isSetAside { return "set-aside" }
         if state.version != nil { return "stored" }
         return state.receipt.isLogged ? "pending" : "received"
@@ -199,8 +200,8 @@ extension SurveySite {
                     "`lat` must be -90 to 90, `lon` -180 to 180, and `month` 1 to 12, like ?lat=52.1&lon=0.2&month=6")
         }
         do {
-            let names = try lender.withConnection {
-                try SurveyReceipts.species(latitude: latitude, longitude: longitude, month: month, on: $0)
+            let names = try pool.withConnection {
+                try SurveyReceiptStore.species(latitude: latitude, longitude: longitude, month: month, on: $0)
             }
             return .json(JSONValue.object([("species", .list(names.map { .text($0) }))]).rendered())
                 .with("Cache-Control", "private, max-age=3600")
@@ -220,15 +221,16 @@ extension SurveySite {
         }
         let name = Hex.text(Secrets.digest(photo.content))
         do {
-            let isKept = try lender.withConnection {
-                try SurveyReceipts.keepPhoto(
+            let isKept = try pool.withConnection {
+                try SurveyReceiptStore.keepPhoto(
                     photo.content, type: photo.mediaType, photo: name, account: account,
-                    dayMax: SurveySite.photosADayMax, on: $0)
+                    dayMax: SurveyAppRoutes.photosADayMax, on: $0)
             }
             guard isKept else {
                 return .problem(
                     429, type: "too-many",
-                    detail: "An account hands in at most \(SurveySite.photosADayMax) photos a day. Try again later."
+                    detail:
+                        "An account hands in at most \(SurveyAppRoutes.photosADayMax) photos a day. Try again later."
                 ).with("Retry-After", "3600")
             }
             return .json(

@@ -9,7 +9,7 @@ internal import Storage
 internal import Telemetry
 
 /// XML-RPC as Drupal Services speaks it, for clients that are there; docs/survey-apps.md.
-extension SurveySite {
+extension SurveyAppRoutes {
     /// Fault codes of calls, for programs; stable. Others are the HTTP status of the same request.
     private enum Code {
         static let notXMLRPC: Int32 = -32_700
@@ -39,16 +39,16 @@ extension SurveySite {
                 do throws(XMLRPC.Fault) { opening = try XMLRPC.opening(body) } catch {
                     throw CallFault(Code.notXMLRPC, "\(error)")
                 }
-                guard SurveySite.submissions.contains(opening.method) else {
-                    guard body.count <= SurveySite.strangersBytesMax else {
+                guard SurveyAppRoutes.submissions.contains(opening.method) else {
+                    guard body.count <= SurveyAppRoutes.strangersBytesMax else {
                         throw CallFault(Code.notXMLRPC, "A call of this method is not so long.")
                     }
-                    return try answer(try SurveySite.call(body))
+                    return try answer(try SurveyAppRoutes.call(body))
                 }
                 let use = try caller(opening, request)
-                return try answer(try SurveySite.call(body), use, isSessionShown: opening.shown != nil)
+                return try answer(try SurveyAppRoutes.call(body), use, isSessionShown: opening.shown != nil)
             } catch {
-                return SurveySite.fault(error)
+                return SurveyAppRoutes.fault(error)
             }
         }
     }
@@ -68,7 +68,7 @@ extension SurveySite {
 
     private func answer(_ call: XMLRPC.Call) throws(CallFault) -> Response {
         switch call.method {
-        case "system.connect": return SurveySite.session(SurveySite.newSession(), user: nil)
+        case "system.connect": return SurveyAppRoutes.session(SurveyAppRoutes.newSession(), user: nil)
         case "user.login": return try logIn(call.parameters)
         default: throw CallFault(Code.noSuchMethod, "There is no method of that name here.")
         }
@@ -98,7 +98,7 @@ extension SurveySite {
             let isCreate = call.method == "node.create"
             return try submit(tree, use) { receipt, _, survey in
                 let nid = XMLRPC.Member("nid", .integer(receipt.number))
-                let path = SurveySite.path(site: survey.site, survey: survey.survey)
+                let path = SurveyAppRoutes.path(site: survey.site, survey: survey.survey)
                 return isCreate ? .structure([nid, XMLRPC.Member("uri", .text(path))]) : nid.value
             }
         default:
@@ -116,22 +116,22 @@ extension SurveySite {
 
     private func submit(
         _ tree: JSONValue, _ use: TokenStore.Use,
-        _ value: @escaping @Sendable (SurveyReceipts.Receipt, [UInt8], Survey) -> XMLRPC.Value
+        _ value: @escaping @Sendable (SurveyReceiptStore.Receipt, [UInt8], Survey) -> XMLRPC.Value
     ) throws(CallFault) -> Response {
         let survey: Survey
-        do throws(Problem) { survey = try SurveySite.survey(tree, nowMs: Clock.nowMs()) } catch {
+        do throws(Problem) { survey = try SurveyAppRoutes.survey(tree, nowMs: Clock.nowMs()) } catch {
             throw CallFault(error.code, error.detail)
         }
-        let answer = LaterAnswer()
-        desk.accept(survey, of: use.account, by: use.id) { [self] outcome in
+        let answer = DeferredResponse()
+        receiver.accept(survey, of: use.account, by: use.id) { [self] outcome in
             guard let problem = problem(of: outcome) else {
                 guard case .stored(let receipt, let digest, _) = outcome else {
                     preconditionFailure("stored or a problem")
                 }
-                return answer.give(SurveySite.xml(XMLRPC.response(value(receipt, digest, survey))))
+                return answer.give(SurveyAppRoutes.xml(XMLRPC.response(value(receipt, digest, survey))))
             }
-            let fault = SurveySite.fault(CallFault(problem.code, problem.detail))
-            answer.give(problem.code == 503 ? fault.with("Retry-After", SurveySite.retryAfter(outcome)) : fault)
+            let fault = SurveyAppRoutes.fault(CallFault(problem.code, problem.detail))
+            answer.give(problem.code == 503 ? fault.with("Retry-After", SurveyAppRoutes.retryAfter(outcome)) : fault)
         }
         return .later(answer)
     }
@@ -166,20 +166,20 @@ extension SurveySite {
                     + "password is not taken here, whether or not it has a second factor.")
         }
         let use = try use(of: token.digest)
-        let session = SurveySite.newSession()
+        let session = SurveyAppRoutes.newSession()
         try withDatabase { connection in
-            try SurveyReceipts.openSession(
+            try SurveyReceiptStore.openSession(
                 token: token.digest, session: Secrets.digest(Array(session.utf8)), on: connection)
         }
-        return SurveySite.session(session, user: use.account)
+        return SurveyAppRoutes.session(session, user: use.account)
     }
 
     /// The caller, by the session or token in front, or by the session's cookie.
     private func caller(_ opening: XMLRPC.Opening, _ request: Request) throws(CallFault) -> TokenStore.Use {
-        let shown = opening.shown ?? SurveySite.cookie(of: request) ?? ""
+        let shown = opening.shown ?? SurveyAppRoutes.cookie(of: request) ?? ""
         if let token = Token(shown) { return try use(of: token.digest) }
         let digest = Secrets.digest(Array(shown.utf8))
-        guard let token = try withDatabase({ try SurveyReceipts.token(ofSession: digest, on: $0) }) else {
+        guard let token = try withDatabase({ try SurveyReceiptStore.token(ofSession: digest, on: $0) }) else {
             throw CallFault(401, "There is no such session. Call user.login again.")
         }
         return try use(of: token)
@@ -198,7 +198,7 @@ extension SurveySite {
     }
 
     private func withDatabase<R>(_ body: (Connection) throws -> R) throws(CallFault) -> R {
-        do { return try lender.withConnection(body) } catch {
+        do { return try pool.withConnection(body) } catch {
             log.error("a surveyor's app could not be answered", ["error": "\(error)"])
             throw CallFault(503, "This cannot be looked up right now. Keep the survey and call again.")
         }

@@ -4,7 +4,7 @@ internal import Reports
 internal import Storage
 internal import Telemetry
 
-extension Site {
+extension WebRoutes {
     /// The routes of a driver's page or app while driving: docs/drivers.md.
     func addCars(to router: inout Router) {
         router.add("GET", "/v1/cars/{vehicle}/now") { [self] request in
@@ -16,7 +16,7 @@ extension Site {
                             try WriteAccess.mayLook(vehicle, account: use.account, on: connection)
                         else { return .problem(404, type: "not-found", detail: "There is no such car of yours.") }
                         guard
-                            let now = try CarNow.read(
+                            let now = try CarStatus.read(
                                 vehicle, account: use.account, rules: rules, price: price, queries: queries,
                                 on: connection)
                         else {

@@ -7,7 +7,7 @@ internal import Ingest
 internal import Storage
 internal import Telemetry
 
-extension Site {
+extension WebRoutes {
     /// The settings of the token's own account: docs/drivers.md.
     func addSettings(to router: inout Router) {
         router.add("GET", "/v1/settings") { [self] request in

@@ -11,7 +11,7 @@ struct SettingsForm {
         case fault(String)
     }
 
-    func typed(_ fields: Fields) -> [DriverSetting: String] {
+    func typed(_ fields: FormFields) -> [DriverSetting: String] {
         settings.reduce(into: [:]) { $0[$1] = fields[$1.rawValue] ?? "" }
     }
 
@@ -31,7 +31,7 @@ struct SettingsForm {
     }
 
     /// - Parameter typed: what somebody wrote, to be shown again; empty: show `known`.
-    func fields(_ known: DriverSettings, typed: [DriverSetting: String]) -> [FormPage.Field] {
+    func fields(_ known: DriverSettings, typed: [DriverSetting: String]) -> [FormView.Field] {
         settings.map { setting in
             let shown = typed[setting] ?? SettingsForm.text(known.said[setting])
             let standard = setting.row.standard.map { ", standard \(SettingsForm.text($0))" } ?? ""

@@ -20,7 +20,7 @@ package final class LiveStreams: Sendable {
 
     private struct Subscriber: StreamSubscriber {
         let account: String
-        let door: StreamDoor
+        let access: StreamAccess
         let stream: BodyStream
         let endMs: Int64
     }
@@ -52,8 +52,8 @@ package final class LiveStreams: Sendable {
         for subscriber in state.withLock({ $0.subscribers }) { subscriber.stream.end() }
     }
 
-    /// - Parameter door: the session that it is opened with.
-    func open(_ account: String, by door: StreamDoor) -> Result<BodyStream, StreamLimits.Refusal> {
+    /// - Parameter access: the session that it is opened with.
+    func open(_ account: String, by access: StreamAccess) -> Result<BodyStream, StreamLimits.Refusal> {
         state.withLock { state in
             Result { () throws(StreamLimits.Refusal) in
                 try LiveStreams.limits.room(in: &state.subscribers) { $0.account == account }
@@ -61,7 +61,7 @@ package final class LiveStreams: Sendable {
                 stream.greet(againMs: 3_000)
                 state.subscribers.append(
                     Subscriber(
-                        account: account, door: door, stream: stream,
+                        account: account, access: access, stream: stream,
                         endMs: Clock.steadyMs() + LiveStreams.lifeMs))
                 // What was committed since the page was made.
                 state.isNews = true
@@ -75,9 +75,9 @@ package final class LiveStreams: Sendable {
     private func look(_ connection: Connection, isNews: Bool) throws {
         let nowMs = Clock.steadyMs()
         let asked = state.withLock { state in
-            nowMs - state.beatMs >= LiveStreams.heartbeatMs ? Set(state.subscribers.map(\.door)) : []
+            nowMs - state.beatMs >= LiveStreams.heartbeatMs ? Set(state.subscribers.map(\.access)) : []
         }
-        let shut = try StreamDoors.shut(asked, on: connection)
+        let shut = try StreamAccessQueries.shut(asked, on: connection)
         let isDue = state.withLock { state in
             state.subscribers.end(shut)
             state.isNews = state.isNews || isNews

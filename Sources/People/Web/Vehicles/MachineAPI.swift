@@ -8,7 +8,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-extension Site {
+extension WebRoutes {
     private static let limits: ClosedRange<Int64> = 1...1_000
     private static let limitStandard: Int64 = 100
 
@@ -48,10 +48,10 @@ extension Site {
         }
     }
 
-    private func machine(_ request: Request, _ make: (MachineView, Connection) throws -> Response) -> Response {
+    private func machine(_ request: Request, _ make: (MachineDetail, Connection) throws -> Response) -> Response {
         read(request) { connection, use in
             guard let id = VehicleID(request.parameters["vehicle"]!),
-                let view = try MachineView(id, role: use.role, queries, on: connection)
+                let view = try MachineDetail(id, role: use.role, queries, on: connection)
             else { return .problem(404, type: "not-found", detail: "There is no such machine.") }
             return try make(view, connection)
         }
@@ -75,14 +75,15 @@ extension Site {
     }
 
     func limit(_ request: Request) -> Int64? {
-        guard let text = request.query["limit"] else { return Site.limitStandard }
-        return Int64(text).flatMap { Site.limits.contains($0) ? $0 : nil }
+        guard let text = request.query["limit"] else { return WebRoutes.limitStandard }
+        return Int64(text).flatMap { WebRoutes.limits.contains($0) ? $0 : nil }
     }
 
     var badLimit: Response {
         .problem(
             400, type: "limit",
-            detail: "limit must be a whole number from \(Site.limits.lowerBound) to \(Site.limits.upperBound).")
+            detail:
+                "limit must be a whole number from \(WebRoutes.limits.lowerBound) to \(WebRoutes.limits.upperBound).")
     }
 
     /// - Parameter next: what the next page's address has in the place of this one's; nil: there is none.
@@ -92,7 +93,7 @@ extension Site {
         let address = next.map { next in
             let kept = request.queryItems.filter { item in !next.contains { $0.name == item.name } }
             return request.path + "?"
-                + (kept + next).map { Address.escaped($0.name) + "=" + Address.escaped($0.value) }
+                + (kept + next).map { URLText.escaped($0.name) + "=" + URLText.escaped($0.value) }
                 .joined(separator: "&")
         }
         return .json(JSONValue.object([(name, items), ("next", .optional(address))]).rendered(indent: true))

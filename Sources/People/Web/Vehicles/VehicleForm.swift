@@ -20,8 +20,8 @@ struct VehicleForm {
     let vehicle: String
     let basedOn: String
     let known: Action.Registration
-    let fleets: [VehicleKeeper.KeptFleet]
-    let models: [ModelFiles.Listed]
+    let fleets: [VehicleRegistrationStore.ManagedFleet]
+    let models: [ModelFileRoutes.Listed]
     let caller: PageCaller
     /// The values of the fields, by name.
     var typed: [String: String]
@@ -31,7 +31,7 @@ struct VehicleForm {
 
     init(
         isCar: Bool, vehicle: String, basedOn: String, known: Action.Registration,
-        fleets: [VehicleKeeper.KeptFleet], models: [ModelFiles.Listed], caller: PageCaller
+        fleets: [VehicleRegistrationStore.ManagedFleet], models: [ModelFileRoutes.Listed], caller: PageCaller
     ) {
         self.isCar = isCar
         self.vehicle = vehicle
@@ -48,7 +48,7 @@ struct VehicleForm {
     }
 
     /// Fills the form with what was sent.
-    mutating func fill(from fields: Fields) {
+    mutating func fill(from fields: FormFields) {
         for name in VehicleForm.names { typed[name] = fields[name] ?? "" }
         chosen = Set(fields.all("fleet"))
     }

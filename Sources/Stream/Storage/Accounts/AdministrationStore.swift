@@ -2,7 +2,7 @@ package import Fleet
 package import Postgres
 
 /// Accounts and fleets for administrators, through `drover.administer_account` and its like: who is none gets nothing.
-/// Precondition of all: `Sight.take` in this transaction.
+/// Precondition of all: `RowSecurity.apply` in this transaction.
 package enum AdministrationStore {
     package struct AccountRow: Equatable, Sendable {
         package let account: String
@@ -42,7 +42,7 @@ package enum AdministrationStore {
         )[0].bool(0)!
     }
 
-    /// As `AccountBook.erase`. False: nothing was changed, as with `change`.
+    /// As `OperatorAccountStore.erase`. False: nothing was changed, as with `change`.
     package static func erase(_ account: String, on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.administer_erasure($1)", [.text(account)])[0].bool(0)!
     }

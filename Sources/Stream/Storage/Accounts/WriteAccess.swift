@@ -2,10 +2,10 @@ package import Fleet
 package import Postgres
 
 /// Who may say what of which vehicle, whatever door it comes through: `drover.may_write` decides it.
-/// Registrations are asked for elsewhere (`VehicleKeeper`), and what gateways say comes past all doors.
+/// Registrations are asked for elsewhere (`VehicleRegistrationStore`), and what gateways say comes past all doors.
 package enum WriteAccess {
     /// As the database has them.
-    package enum Deed: String, Sendable {
+    package enum Operation: String, Sendable {
         /// What a vehicle measured.
         case reading
         /// A mark or a word on a trip, or a trip that is known from its summary only.
@@ -22,7 +22,7 @@ package enum WriteAccess {
     /// The vehicles of these that `account` may not say this of, at these times. None: what nobody has written about yet is
     /// the account's from now on.
     package static func refused(
-        _ deed: Deed, isCar: Bool, _ about: [(vehicle: VehicleID, span: ClosedRange<Int64>)], account: String,
+        _ deed: Operation, isCar: Bool, _ about: [(vehicle: VehicleID, span: ClosedRange<Int64>)], account: String,
         on connection: Connection
     ) throws -> [VehicleID] {
         try connection.query(
@@ -36,9 +36,9 @@ package enum WriteAccess {
     }
 
     /// Whether who looks at a page may say this.
-    /// Precondition: `Sight.take` in this transaction.
+    /// Precondition: `RowSecurity.apply` in this transaction.
     package static func may(
-        _ deed: Deed, isCar: Bool, _ vehicle: VehicleID, at span: ClosedRange<Int64>, on connection: Connection
+        _ deed: Operation, isCar: Bool, _ vehicle: VehicleID, at span: ClosedRange<Int64>, on connection: Connection
     ) throws -> Bool {
         try connection.query(
             "SELECT drover.may_do($1, $2, $3, $4, $5)",

@@ -29,7 +29,7 @@ package enum DriverAlertStore {
     package static func stretch(
         of vehicle: VehicleID, fromMs: Int64, untilMs: Int64, open: [CarReading], on connection: Connection
     ) throws -> DriverStretch? {
-        var nextMs = clamped(fromMs - DriverWatch.reachMs)
+        var nextMs = clamped(fromMs - DriverAlertFold.reachMs)
         while let rowMs = try rowMs(of: vehicle, after: nextMs, open, on: connection), rowMs <= untilMs {
             guard let stretch = try stretch(of: vehicle, at: rowMs, open: open, on: connection) else { return nil }
             if stretch.untilMs >= fromMs { return stretch.fromMs <= untilMs ? stretch : nil }

@@ -56,7 +56,7 @@ package enum NoticeStore {
     ///
     /// - Parameter schema: `drover`, or that of a replay, where no relay looks.
     package static func write(
-        _ events: [NoticeEvent], schema: String = Store.liveSchema, on connection: Connection
+        _ events: [NoticeEvent], schema: String = SchemaConnection.liveSchema, on connection: Connection
     ) throws {
         guard !events.isEmpty else { return }
         try connection.query(
@@ -72,7 +72,7 @@ package enum NoticeStore {
     }
 
     /// The oldest events, taken away within this transaction: they are there again when it fails.
-    package static func takeEvents(rowsMax: Int64, on connection: Connection) throws -> [NoticeEvent] {
+    package static func dequeueEvents(rowsMax: Int64, on connection: Connection) throws -> [NoticeEvent] {
         try connection.query(
             """
             WITH gone AS (
@@ -88,8 +88,8 @@ package enum NoticeStore {
     }
 
     /// One relay at a time decides; the others get false. Until the end of the transaction.
-    package static func takeTurn(on connection: Connection) throws -> Bool {
-        try Turns.takesAtOnce(.notices, on: connection)
+    package static func acquireTurn(on connection: Connection) throws -> Bool {
+        try NamedLocks.tryAcquire(.notices, on: connection)
     }
 
     // MARK: Facts

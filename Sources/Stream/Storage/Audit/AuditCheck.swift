@@ -14,7 +14,7 @@ package struct AuditCheck {
 
     package struct Outcome: Equatable, Sendable {
         package let entries: Int64
-        package let head: AuditReads.Head
+        package let head: AuditQueries.Head
     }
 
     /// A head that somebody has kept elsewhere.
@@ -24,7 +24,9 @@ package struct AuditCheck {
         package let hash: [UInt8]
 
         /// Whether that head is meant: a number that is not the hash's own is another head.
-        func isOf(_ head: AuditReads.Head) -> Bool { hash == head.hash && (sequence ?? head.sequence) == head.sequence }
+        func isOf(_ head: AuditQueries.Head) -> Bool {
+            hash == head.hash && (sequence ?? head.sequence) == head.sequence
+        }
 
         /// `12:ab34…` or `ab34…`
         package init?(_ text: String) {
@@ -42,7 +44,7 @@ package struct AuditCheck {
 
     private let connection: Connection
     private let anchor: Anchor?
-    private var last: AuditReads.Head
+    private var last: AuditQueries.Head
     private var isAnchored = false
     private var entries: Int64 = 0
 
@@ -57,7 +59,7 @@ package struct AuditCheck {
         }
     }
 
-    private init(_ connection: Connection, _ anchor: Anchor?, from start: AuditReads.Head) {
+    private init(_ connection: Connection, _ anchor: Anchor?, from start: AuditQueries.Head) {
         self.connection = connection
         self.anchor = anchor
         last = start
@@ -65,7 +67,7 @@ package struct AuditCheck {
     }
 
     /// From where it goes on after retention: an entry says it, which is in the chain itself.
-    private static func start(on connection: Connection) throws -> AuditReads.Head {
+    private static func start(on connection: Connection) throws -> AuditQueries.Head {
         let rows = try connection.query(
             """
             SELECT substring(e.detail FROM '"sequence": ([0-9]{1,18})')::bigint AS sequence,
@@ -73,9 +75,9 @@ package struct AuditCheck {
             FROM drover.audit_entry e WHERE e.action = 'log_shortened' ORDER BY e.sequence DESC LIMIT 1
             """)
         guard let row = rows.first, let sequence = try row.int("sequence"), let hash = try row.bytes("hash") else {
-            return AuditReads.Head(sequence: 0, hash: AuditEntry.root)
+            return AuditQueries.Head(sequence: 0, hash: AuditEntry.root)
         }
-        return AuditReads.Head(sequence: Int64(sequence), hash: hash)
+        return AuditQueries.Head(sequence: Int64(sequence), hash: hash)
     }
 
     private mutating func walk() throws {
@@ -88,12 +90,12 @@ package struct AuditCheck {
                 """, [read.map { .int8($0) } ?? .null, .int8(AuditCheck.pageRows)]
             ).map { try AuditEntry($0) }
             guard let final = page.last else { return }
-            for entry in page { try take(entry) }
+            for entry in page { try verify(entry) }
             read = final.sequence
         }
     }
 
-    private mutating func take(_ entry: AuditEntry) throws(Fault) {
+    private mutating func verify(_ entry: AuditEntry) throws(Fault) {
         guard entry.sequence == last.sequence + 1 else {
             throw entry.sequence <= last.sequence
                 ? Fault(
@@ -113,13 +115,13 @@ package struct AuditCheck {
                     "entry \(entry.sequence) does not fit: it is another than was written, or was put in or moved, or \(last.sequence) before it was"
             )
         }
-        last = AuditReads.Head(sequence: entry.sequence, hash: entry.hash)
+        last = AuditQueries.Head(sequence: entry.sequence, hash: entry.hash)
         entries = entries + 1
         if anchor?.isOf(last) == true { isAnchored = true }
     }
 
     private func compareHead() throws {
-        let head = try AuditReads.head(on: connection)
+        let head = try AuditQueries.head(on: connection)
         guard head == last else {
             throw Fault(
                 sequence: last.sequence + 1,

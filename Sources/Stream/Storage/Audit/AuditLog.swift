@@ -3,7 +3,7 @@ internal import Formats
 package import Postgres
 
 /// Every entry that the program makes goes through here and `drover.audit_record`. Who cannot write it does nothing
-/// else either: an error goes on to the caller. What goes beyond the database is an `AuditedDeed`.
+/// else either: an error goes on to the caller. What goes beyond the database is an `AuditedOperation`.
 package enum AuditLog {
     package typealias Detail = [(String, String)]
 

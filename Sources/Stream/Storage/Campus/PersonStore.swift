@@ -12,7 +12,7 @@ package struct Caller: Equatable, Sendable {
     package let key: [UInt8]
 
     /// What a stream is opened with.
-    package var door: StreamDoor { StreamDoor(key: key, campus: campus, person: id) }
+    package var access: StreamAccess { StreamAccess(key: key, campus: campus, person: id) }
 }
 
 /// The people of campuses: the roster, mailed codes, tokens of devices.
@@ -78,7 +78,7 @@ package enum PersonStore {
     }
 
     /// A code for a token, once.
-    package static func takeCode(
+    package static func redeemCode(
         campus: String, person: String, digest: [UInt8], token: [UInt8], device: String, asker: Asker? = nil,
         on connection: Connection
     ) throws -> Outcome {
@@ -97,7 +97,7 @@ package enum PersonStore {
 
     /// Takes the whole roster over, or nothing of it.
     /// - Parameter disablesMissing: whoever is not in `people` is no longer on the roster.
-    package static func take(
+    package static func update(
         _ people: [RosterEntry], campus: String, disablesMissing: Bool, on connection: Connection
     ) throws -> Changes {
         try connection.transaction {
@@ -193,6 +193,6 @@ package enum PersonStore {
 
     /// A code that is being asked for goes to the address from before, or is asked for after this transaction.
     private static func waitForCodes(_ connection: Connection) throws {
-        try Turns.take(.codeRequests, on: connection)
+        try NamedLocks.acquire(.codeRequests, on: connection)
     }
 }

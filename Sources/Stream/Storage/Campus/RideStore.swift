@@ -47,7 +47,7 @@ package enum RideStore {
 
     package static func settings(_ id: String, _ row: Row) throws -> CampusSettings {
         let record = Array(try row.text("settings")!.utf8)
-        let decoded = try unsafe TickOr(record, key: Array(id.utf8), RideRecords.decode)
+        let decoded = try unsafe TickOrRecord(record, key: Array(id.utf8), RideRecords.decode)
         guard case .record(let said) = decoded, case .campus(let settings) = said.kind else {
             throw Fault(description: "campus \(id): its stored settings are none; see the table drover.campus")
         }

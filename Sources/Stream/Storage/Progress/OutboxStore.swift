@@ -103,7 +103,7 @@ package enum OutboxStore {
         let events = records.filter { $0.account != nil && $0.account != InstallationLimits.account }
         guard !events.isEmpty else { return }
         let accounts = Parameter.textArray(events.map { $0.account! })
-        try Turns.take(.accountEvents, ofEach: events.map { $0.account! }, on: connection)
+        try NamedLocks.acquire(.accountEvents, ofEach: events.map { $0.account! }, on: connection)
         try connection.query(
             """
             INSERT INTO drover.alert_event (account, record_id, record)
@@ -120,7 +120,7 @@ package enum OutboxStore {
     }
 
     /// The relays' turn, until the end of the transaction. Throws when somebody has it.
-    package static func takeTurn(on connection: Connection) throws {
+    package static func acquireTurn(on connection: Connection) throws {
         try connection.execute("LOCK TABLE drover.relay_turn IN SHARE ROW EXCLUSIVE MODE NOWAIT")
     }
 

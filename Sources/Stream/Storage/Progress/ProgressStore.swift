@@ -119,7 +119,7 @@ package enum ProgressStore {
     ) throws -> [TopicPartition: TopicMismatch] {
         try connection.transaction {
             // Two workers that meet a topic first must not find two things.
-            if isLive { try Turns.take(.progress, on: connection) }
+            if isLive { try NamedLocks.acquire(.progress, on: connection) }
             // A job of its own tables has no live ones beside it.
             let isAlone =
                 try !isLive

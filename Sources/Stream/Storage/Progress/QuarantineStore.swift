@@ -107,7 +107,7 @@ package enum QuarantineStore {
     ) throws {
         let number = partition.partition
         switch partition.topic {
-        case Topic.machines: try MachineSpreadStore.note(of: vehicles, partition: number, on: connection)
+        case Topic.machines: try MachineSweepStore.note(of: vehicles, partition: number, on: connection)
         case Topic.cars: try CarSpreadStore.note(of: vehicles, partition: number, clockMs: clockMs, on: connection)
         default: break
         }

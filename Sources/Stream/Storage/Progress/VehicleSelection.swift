@@ -13,7 +13,7 @@ package struct VehicleSelection: Equatable, Sendable {
     package init(only vehicles: Set<VehicleID>) { (self.vehicles, isOnly) = (vehicles, true) }
 
     package var isAll: Bool { !isOnly && vehicles.isEmpty }
-    package func takes(_ vehicle: VehicleID) -> Bool { vehicles.contains(vehicle) == isOnly }
+    package func includes(_ vehicle: VehicleID) -> Bool { vehicles.contains(vehicle) == isOnly }
 
     /// The same of a column, with `parameters` as number `first` and the next.
     func condition(_ column: String, _ first: Int) -> String { "(\(column) = ANY ($\(first)::text[])) = $\(first + 1)" }

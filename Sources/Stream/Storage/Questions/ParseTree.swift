@@ -16,7 +16,7 @@ indirect enum ParseTree {
     private struct Open {
         var kind: String?
         var fields = [(name: String, value: [ParseTree])](), items = [ParseTree]()
-        mutating func take(_ part: ParseTree) {
+        mutating func append(_ part: ParseTree) {
             if fields.isEmpty { items.append(part) } else { fields[fields.count - 1].value.append(part) }
         }
     }
@@ -42,12 +42,12 @@ indirect enum ParseTree {
             case UInt8(ascii: "}"), UInt8(ascii: ")"):
                 place += 1
                 guard open.count > 1, let done = open.popLast() else { return nil }
-                open[open.count - 1].take(done.kind.map { .node($0, done.fields) } ?? .list(done.items))
+                open[open.count - 1].append(done.kind.map { .node($0, done.fields) } ?? .list(done.items))
             case UInt8(ascii: ":") where open[open.count - 1].kind != nil:
                 place += 1
                 open[open.count - 1].fields.append((word(), []))
             case let byte where isEnd(byte): place += 1
-            default: open[open.count - 1].take(.word(word()))
+            default: open[open.count - 1].append(.word(word()))
             }
         }
         return open.count == 1 ? open[0].items : nil

@@ -35,12 +35,12 @@ package struct Question: Sendable {
     /// Rows, of more than so many the first ones and one more. The connection is as before afterwards.
     /// - Throws: `Refusal`, `QuestionAsker.Gone`, or what is wrong with the server.
     package func ask(
-        as account: String, by door: StreamDoor? = nil, _ limits: Limits, on connection: Connection
+        as account: String, by access: StreamAccess? = nil, _ limits: Limits, on connection: Connection
     ) throws -> Rows {
-        _ = try QuestionAsker.read(account, by: door, on: connection)
+        _ = try QuestionAsker.read(account, by: access, on: connection)
         let rows = try answer(account, limits, connection)
         // The answer is of the moment at which it began. Whoever was let go meanwhile gets none, nor whose token or role was taken.
-        _ = try QuestionAsker.read(account, by: door, on: connection)
+        _ = try QuestionAsker.read(account, by: access, on: connection)
         return rows
     }
 
@@ -82,8 +82,8 @@ package struct Question: Sendable {
         guard faults.isEmpty else { throw Refusal("Not taken: \(faults.joined(separator: "; ")).") }
         let tree = try connection.query(
             "SELECT ev_action::text FROM pg_rewrite WHERE ev_class = 'pg_temp.drover_question'::regclass")[0].text(0)
-        guard let tree, QuestionWeight.isLight(tree) else { throw Refusal("Not taken: \(Question.tooHeavy)") }
-        let steps = try QuestionSteps.read(on: connection)
+        guard let tree, QuestionComplexity.isLight(tree) else { throw Refusal("Not taken: \(Question.tooHeavy)") }
+        let steps = try QuestionStepCost.read(on: connection)
         let endless = steps.endless(in: tree)
         guard endless.isEmpty else { throw Question.endless(endless) }
         guard steps.areFew(in: tree) else { throw Refusal("Not taken: \(Question.tooMany)") }
@@ -121,7 +121,7 @@ package struct Question: Sendable {
     private static func endless(_ steps: [String]) -> Refusal {
         Refusal(
             "Not taken: \(steps.joined(separator: ", ")) of two computed values: PostgreSQL cannot stop within such a step. "
-                + "Write one of the two out, at most \(QuestionSteps.most) bytes or elements of it (LIKE '%north%', <@ ARRAY['a', 'b']), "
+                + "Write one of the two out, at most \(QuestionStepCost.most) bytes or elements of it (LIKE '%north%', <@ ARRAY['a', 'b']), "
                 + "or compare by = ANY (…), starts_with, ~ or a join with unnest.")
     }
     private static let tooMany =

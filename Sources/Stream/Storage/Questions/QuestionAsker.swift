@@ -8,10 +8,10 @@ package struct QuestionAsker: Sendable {
     /// Fleets and campuses that the account is of, or one without a name. Empty: it runs the installation.
     package let customers: [String]
 
-    /// - Parameter door: the token or the log-in that asked; nil: whoever runs the command on the server's machine.
+    /// - Parameter access: the token or the log-in that asked; nil: whoever runs the command on the server's machine.
     /// - Throws: `Gone`, or what is wrong with the server.
     package static func read(
-        _ account: String, by door: StreamDoor? = nil, on connection: Connection
+        _ account: String, by access: StreamAccess? = nil, on connection: Connection
     ) throws -> QuestionAsker {
         guard
             let row = try connection.query(
@@ -21,7 +21,7 @@ package struct QuestionAsker: Sendable {
         guard try row.bool("is_disabled") == false else {
             throw Gone(text: "The account \(account) is disabled: it asks nothing.")
         }
-        if let door, try !StreamDoors.shut([door], on: connection).isEmpty {
+        if let access, try !StreamAccessQueries.shut([access], on: connection).isEmpty {
             throw Gone(
                 text:
                     "What \(account) asked with does not hold any more: the token was revoked, the log-in ended, or a role was taken."
@@ -32,7 +32,7 @@ package struct QuestionAsker: Sendable {
 }
 
 /// The questions that are under way, as the bounds have them.
-package struct QuestionPlaces: Sendable {
+package struct QuestionQuota: Sendable {
     /// At once: of one account, of one customer, and of all customers. Whoever runs the installation has places beside these.
     package static let ofAccountMax = 1
     package static let ofCustomerMax = max(1, ofCustomersMax / 2)
@@ -49,28 +49,28 @@ package struct QuestionPlaces: Sendable {
 
     /// Before it is known whose the account is.
     package mutating func begin(_ account: String) throws(Full) {
-        if accounts[account, default: 0] >= QuestionPlaces.ofAccountMax { throw .account }
+        if accounts[account, default: 0] >= QuestionQuota.ofAccountMax { throw .account }
         accounts[account, default: 0] += 1
     }
 
-    package mutating func end(_ account: String) { QuestionPlaces.less(&accounts, account) }
+    package mutating func end(_ account: String) { QuestionQuota.less(&accounts, account) }
 
     /// - Parameter of: as `QuestionAsker` has them. Who is of several takes a place of each.
-    package mutating func take(_ of: [String]) throws(Full) {
+    package mutating func reserve(_ of: [String]) throws(Full) {
         guard !of.isEmpty else {
-            if ofOperators >= QuestionPlaces.ofOperatorsMax { throw .all }
+            if ofOperators >= QuestionQuota.ofOperatorsMax { throw .all }
             ofOperators += 1
             return
         }
-        if of.contains(where: { customers[$0, default: 0] >= QuestionPlaces.ofCustomerMax }) { throw .customer }
-        if ofCustomers >= QuestionPlaces.ofCustomersMax { throw .all }
+        if of.contains(where: { customers[$0, default: 0] >= QuestionQuota.ofCustomerMax }) { throw .customer }
+        if ofCustomers >= QuestionQuota.ofCustomersMax { throw .all }
         ofCustomers += 1
         for customer in of { customers[customer, default: 0] += 1 }
     }
 
-    package mutating func giveBack(_ of: [String]) {
+    package mutating func release(_ of: [String]) {
         if of.isEmpty { ofOperators -= 1 } else { ofCustomers -= 1 }
-        for customer in of { QuestionPlaces.less(&customers, customer) }
+        for customer in of { QuestionQuota.less(&customers, customer) }
     }
 
     private static func less(_ counts: inout [String: Int], _ name: String) {

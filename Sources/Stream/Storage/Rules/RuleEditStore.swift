@@ -3,7 +3,7 @@ package import Postgres
 
 /// Thresholds as people change them in pages: whose they are to change, and what was changed (`drover.edits_rules`, `drover.rule_edit`).
 /// The rules themselves stand in files and on the log.
-/// Precondition of all: `Sight.take` in this transaction.
+/// Precondition of all: `RowSecurity.apply` in this transaction.
 package enum RuleEditStore {
     /// - Parameter machine: nil asks for rules of models.
     package static func mayEdit(rulesOf machine: VehicleID?, on connection: Connection) throws -> Bool {

@@ -97,7 +97,7 @@ package struct ReplayComparison {
     ///
     /// - Throws: `Fault` when the replay stands elsewhere.
     package func isAtOnePlace() throws -> Bool {
-        let (ours, theirs) = (try places(Store.liveSchema, on: live), try places(schema, on: replayed))
+        let (ours, theirs) = (try places(SchemaConnection.liveSchema, on: live), try places(schema, on: replayed))
         let elsewhere = Set(ours.keys).union(theirs.keys).filter { ours[$0]?.next != theirs[$0]?.next }
         if let first = elsewhere.min(by: { ($0.topic, $0.partition) < ($1.topic, $1.partition) }) {
             func text(_ place: Place?) -> String { place.map { "at offset \($0.next)" } ?? "nowhere" }
@@ -155,7 +155,7 @@ package struct ReplayComparison {
     private func whole(_ table: ReplayTables.Compared) throws -> TableResult {
         var (part, rows): (Part, Int?) = (Part(), nil)
         while true {
-            let ours = try digests(table, part, Store.liveSchema, on: live)
+            let ours = try digests(table, part, SchemaConnection.liveSchema, on: live)
             let theirs = try digests(table, part, schema, on: replayed)
             if rows == nil { rows = ours.values.reduce(0) { $0 + $1.rows } }
             guard let hash = Set(ours.keys).union(theirs.keys).sorted().first(where: { ours[$0] != theirs[$0] })
@@ -164,7 +164,7 @@ package struct ReplayComparison {
             let most = max(ours[hash]?.rows ?? 0, theirs[hash]?.rows ?? 0)
             guard most <= rowsAtOnce || !part.canBeParted else { continue }
             let differences = try ReplayComparison.differences(
-                table, live: read(table, part, Store.liveSchema, on: live),
+                table, live: read(table, part, SchemaConnection.liveSchema, on: live),
                 replayed: read(table, part, schema, on: replayed))
             return TableResult(table: table, rows: rows!, differences: differences)
         }
@@ -283,7 +283,7 @@ package struct ReplayComparison {
     /// `index` by what the replay's are found.
     private func remaining(_ table: ReplayTables.Compared, by id: String, index: String) throws -> TableResult {
         let columns = "\(texts(table.key.map { "r.\($0)" })) AS key, \(texts(table.expressions)) AS \"values\""
-        let condition = condition(table, Store.liveSchema)
+        let condition = condition(table, SchemaConnection.liveSchema)
         var (lastID, rows, differences): (Int64, Int, [Difference]) = (.min, 0, [])
         while true {
             let page = try live.query(

@@ -11,7 +11,9 @@ package enum ReplaySchema {
         guard (1...40).contains(name.utf8.count), isPlain, !(0x30...0x39).contains(name.utf8.first!) else {
             throw Fault(description: "`\(name)`: a schema's name is 1 to 40 letters a-z, digits and _, no digit first")
         }
-        guard name != Store.liveSchema, name != "public", !name.hasPrefix("pg_"), name != "information_schema" else {
+        guard name != SchemaConnection.liveSchema, name != "public", !name.hasPrefix("pg_"),
+            name != "information_schema"
+        else {
             throw Fault(description: "`\(name)` is not a replay's schema: choose another name")
         }
     }
@@ -80,7 +82,7 @@ package enum ReplaySchema {
             WHERE NOT EXISTS (
                 SELECT FROM there t WHERE t.schema = $1 AND t.name = live.name AND t.column = live.column)
             ORDER BY named.place, live.attnum LIMIT 1
-            """, [.text(schema), .textArray(ReplayTables.names), .text(Store.liveSchema)]
+            """, [.text(schema), .textArray(ReplayTables.names), .text(SchemaConnection.liveSchema)]
         ).first?.text(0)
     }
 

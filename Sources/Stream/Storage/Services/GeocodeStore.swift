@@ -54,7 +54,7 @@ package enum GeocodeStore {
                     place.map { .int4($0.position.latitude) } ?? .null,
                     place.map { .int4($0.position.longitude) } ?? .null, .text(place?.label), .timestampMs(untilMs),
                 ])
-            try ExpiredAnswers.delete(from: .places, nowMs: nowMs, on: connection)
+            try CacheExpiry.delete(from: .places, nowMs: nowMs, on: connection)
         }
     }
 }

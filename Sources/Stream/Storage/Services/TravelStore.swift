@@ -41,7 +41,7 @@ package enum TravelStore {
                     .int4(Int32(weekHour)), .int8Array(legs.map(\.leg.durationMs)),
                     .int8Array(legs.map(\.leg.distanceM)), .timestampMs(untilMs),
                 ])
-            try ExpiredAnswers.delete(from: .legs, nowMs: nowMs, on: connection)
+            try CacheExpiry.delete(from: .legs, nowMs: nowMs, on: connection)
         }
     }
 
@@ -88,7 +88,7 @@ package enum TravelStore {
                     .text(source), .bytes(stops), .text(Polyline.encode(line.points)), .int8(line.leg.durationMs),
                     .int8(line.leg.distanceM), .timestampMs(untilMs),
                 ])
-            try ExpiredAnswers.delete(from: .lines, nowMs: nowMs, on: connection)
+            try CacheExpiry.delete(from: .lines, nowMs: nowMs, on: connection)
         }
     }
 }

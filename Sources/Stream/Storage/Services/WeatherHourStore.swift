@@ -46,7 +46,7 @@ package enum WeatherHourStore {
                         .timestampMs(hour.startMs), .text(hour.answer), .timestampMs(hour.keptUntilMs),
                     ])
             }
-            try ExpiredAnswers.delete(from: .weather, nowMs: nowMs, on: connection)
+            try CacheExpiry.delete(from: .weather, nowMs: nowMs, on: connection)
         }
     }
 

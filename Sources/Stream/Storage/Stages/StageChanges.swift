@@ -97,7 +97,7 @@ package enum StageStore {
         _ changes: DriverPartition.Changes, partition: Int32, on connection: Connection
     ) throws {
         try DriverAlertStore.write(changes.alerts, on: connection)
-        try CarWatchStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
+        try DriverRecordStore.write(changes.records, gone: changes.gone, partition: partition, on: connection)
         try InstallationLimitsStore.write(changes, partition: partition, on: connection)
         if let spreads = changes.spreads {
             try CarSpreadStore.write(spreads, partition: partition, on: connection)

@@ -64,7 +64,7 @@ package enum ForwardStore {
     package static func next(on connection: Connection) throws -> WaitingForward? {
         guard let row = try connection.query("SELECT * FROM drover.next_forward()").first else { return nil }
         let survey = try row.text("body").flatMap { body in try? SurveyText.decode(Array(body.utf8)) }
-        let matches = try SurveyTaxonomy.matches(Set(survey?.sightings.map(\.species) ?? []), on: connection)
+        let matches = try TaxonomyStore.matches(Set(survey?.sightings.map(\.species) ?? []), on: connection)
         let (version, isSensitive) = (try row.int("version")!, try row.bool("is_sensitive")!)
         return WaitingForward(
             site: try row.text("site")!, survey: try row.text("survey")!, version: version,

@@ -9,7 +9,7 @@ package enum PhotoStore {
 
     /// Of a person the last three are kept.
     package static func keep(
-        _ content: [UInt8], type: String, photo: String, of person: RideReads.Key, on connection: Connection
+        _ content: [UInt8], type: String, photo: String, of person: RideQueries.Key, on connection: Connection
     ) throws {
         try connection.query(
             "SELECT drover.keep_photo($1, $2, $3, $4, $5)",
@@ -19,7 +19,7 @@ package enum PhotoStore {
     /// Nil: there is none, or the person may not see it. One may see one's own, that of the driver who has one's ride,
     /// and those of riders on one's itinerary; a dispatcher all of his campus.
     package static func photo(
-        _ photo: String, for person: RideReads.Key, isDispatcher: Bool, on connection: Connection
+        _ photo: String, for person: RideQueries.Key, isDispatcher: Bool, on connection: Connection
     ) throws -> Photo? {
         try connection.query(
             """

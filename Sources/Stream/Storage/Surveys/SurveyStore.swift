@@ -54,9 +54,9 @@ package enum SurveyStore {
     /// Precondition: within the transaction that holds the taxonomy as it was when the rows were made.
     package static func write(_ rows: SurveyRows, partition: Int32, on connection: Connection) throws {
         guard !rows.sites.isEmpty else { return }
-        var periods = SurveyPeriods()
+        var periods = SurveyPeriodStore()
         try drop(rows.replaced, &periods, on: connection)
-        for year in Set(rows.sightings.map { SurveyPeriods.year($0.sighting.seenMs) }).sorted() {
+        for year in Set(rows.sightings.map { SurveyPeriodStore.year($0.sighting.seenMs) }).sorted() {
             try connection.query("SELECT drover.make_sighting_year($1)", [.int4(Int32(year))])
         }
         try SurveyTables.survey.write(rows.surveys, on: connection) {
@@ -91,7 +91,8 @@ package enum SurveyStore {
     }
 
     /// What the surveys' earlier versions made.
-    private static func drop(_ keys: [SurveyKey], _ periods: inout SurveyPeriods, on connection: Connection) throws {
+    private static func drop(_ keys: [SurveyKey], _ periods: inout SurveyPeriodStore, on connection: Connection) throws
+    {
         guard !keys.isEmpty else { return }
         let named: [Parameter] = [.textArray(keys.map(\.site)), .textArray(keys.map(\.survey))]
         try connection.query(

@@ -89,7 +89,7 @@ package enum CarSpreadStore {
         guard !spreads.isEmpty else { return }
         let limits = InstallationLimits(try InstallationLimitsStore.load(partition, on: connection))
         let known = Dictionary(
-            uniqueKeysWithValues: try CarWatchStore.records(of: vehicles, on: connection).map { ($0.vehicle, $0) })
+            uniqueKeysWithValues: try DriverRecordStore.records(of: vehicles, on: connection).map { ($0.vehicle, $0) })
         let cars = try cars(
             "SELECT v.vehicle FROM vehicle v WHERE v.kind = 'car' AND v.vehicle = ANY ($1::text[])",
             [.textArray(vehicles.map(\.text))], on: connection)
@@ -97,6 +97,6 @@ package enum CarSpreadStore {
             (known[car.vehicle] ?? DriverRecord(vehicle: car.vehicle, live: nil, waiting: nil, codesOffset: nil))
                 .noted(spreads, of: car, limits, clockMs: clockMs)
         }
-        try CarWatchStore.write(noted, gone: [], partition: partition, on: connection)
+        try DriverRecordStore.write(noted, gone: [], partition: partition, on: connection)
     }
 }

@@ -1,7 +1,7 @@
 package import Postgres
 
 /// Which dealers look after which machines, through `drover.ask_dealership` and its like.
-/// Precondition of all: `Sight.take` in this transaction.
+/// Precondition of all: `RowSecurity.apply` in this transaction.
 package enum DealerStore {
     package struct Dealership: Equatable, Sendable {
         package let id: Int64

@@ -22,17 +22,17 @@ package final class QuarantineReturn {
 
     private let settings: WorkerSettings
     private let database: Committer.Settings
-    private let side: SideRun
+    private let side: VehicleReplay
     private let connection: Connection
     private let shouldStop: () -> Bool
 
     package init(_ settings: WorkerSettings, log: Log, shouldStop: @escaping () -> Bool) throws {
         (self.settings, self.shouldStop) = (settings, shouldStop)
         database = Committer.Settings(
-            conninfo: settings.conninfo, schema: Store.liveSchema,
+            conninfo: settings.conninfo, schema: SchemaConnection.liveSchema,
             stages: .product(settings.tripRules, kept: settings.kept, isReplay: false, log: log))
-        side = try SideRun(settings.kafka, batchMax: settings.batchMax, shouldStop: shouldStop)
-        connection = try Store.connectForWriting(settings.conninfo)
+        side = try VehicleReplay(settings.kafka, batchMax: settings.batchMax, shouldStop: shouldStop)
+        connection = try SchemaConnection.connectForWriting(settings.conninfo)
     }
 
     /// - Parameters:
@@ -55,10 +55,10 @@ package final class QuarantineReturn {
         do {
             try bringBack(held, log, progress)
             return .isBack
-        } catch SideRun.Fault.stopped {
+        } catch VehicleReplay.Fault.stopped {
             return .stopped
         } catch let refused as Refused {
-            let session = try Store.connectForWriting(settings.conninfo)
+            let session = try SchemaConnection.connectForWriting(settings.conninfo)
             try QuarantineStore.note(held, reason: refused.reason, on: session)
             return .refused(refused.reason)
         }
@@ -112,7 +112,7 @@ package final class QuarantineReturn {
         while true {
             let end = try QuarantineStore.place(of: partition, on: connection)
             guard end - owned.storedOffset > QuarantineReturn.closeRecords else { break }
-            try side.take(
+            try side.process(
                 owned, before: end, recall: { stage in try connection.transaction { try stage.recall(on: connection) } }
             ) { commit in
                 try connection.transaction { try write(commit) }
@@ -121,7 +121,7 @@ package final class QuarantineReturn {
         }
         try connection.transaction {
             let end = try QuarantineStore.place(of: partition, isLocked: true, on: connection)
-            try side.take(owned, before: end, recall: { try $0.recall(on: connection) }, write)
+            try side.process(owned, before: end, recall: { try $0.recall(on: connection) }, write)
             guard try QuarantineStore.giveBack(vehicle, partition, on: connection) else { throw elsewhere(vehicle) }
             progress(end - place.nextOffset, end - place.nextOffset)
         }

@@ -25,18 +25,18 @@ struct QuarantineSearch: Sendable {
 
     /// - Parameter end: the offset up to which it cannot be written.
     func run(_ partition: TopicPartition, before end: Int64, shouldStop: @escaping () -> Bool) throws -> Outcome {
-        let connection = try Store.connectForWriting(database.conninfo)
-        let side = try SideRun(kafka, batchMax: batchMax, shouldStop: shouldStop)
+        let connection = try SchemaConnection.connectForWriting(database.conninfo)
+        let side = try VehicleReplay(kafka, batchMax: batchMax, shouldStop: shouldStop)
         let log = try side.log(of: partition)
         guard let place = try ProgressStore.load([partition: log.firstOffset], on: connection)[partition] else {
             return .nothing
         }
         let apart = try QuarantineStore.vehicles(of: [partition], on: connection)[partition] ?? []
         let members = try members(partition, place.replayFrom..<max(end, place.replayFrom), side, connection)
-        let finding = try Culprits.find(
+        let finding = try FailureBisection.find(
             among: members.subtracting(apart).sorted(), most: max(0, most - apart.count)
         ) { members in
-            guard !shouldStop() else { throw SideRun.Fault.stopped }
+            guard !shouldStop() else { throw VehicleReplay.Fault.stopped }
             return try failure(log, place, VehicleSelection(only: Set(members)), before: end, side)
         }
         switch finding {
@@ -54,7 +54,7 @@ struct QuarantineSearch: Sendable {
 
     /// Whose records or rows it may be.
     private func members(
-        _ partition: TopicPartition, _ offsets: Range<Int64>, _ side: SideRun, _ connection: Connection
+        _ partition: TopicPartition, _ offsets: Range<Int64>, _ side: VehicleReplay, _ connection: Connection
     ) throws -> Set<VehicleID> {
         var members = Set(try QuarantineStore.stored(partition, on: connection))
         try side.read(partition, offsets) { batch, messages in
@@ -69,9 +69,9 @@ struct QuarantineSearch: Sendable {
     /// Why these vehicles cannot be written; nil: they can.
     private func failure(
         _ log: PartitionLog, _ place: PartitionProgress, _ selection: VehicleSelection, before end: Int64,
-        _ side: SideRun
+        _ side: VehicleReplay
     ) throws -> String? {
-        let connection = try Store.connectForWriting(database.conninfo)
+        let connection = try SchemaConnection.connectForWriting(database.conninfo)
         try connection.execute("BEGIN")
         // What was tried must be gone before the next try; a session that is lost takes it along.
         defer { _ = try? connection.execute("ROLLBACK") }
@@ -84,7 +84,7 @@ struct QuarantineSearch: Sendable {
                 let rejected = try RejectedStore.load([log.partition: place.nextOffset], on: connection)
                 owned = try database.own(log, place, rejected[log.partition]!, selection, on: connection)
             }
-            try side.take(
+            try side.process(
                 owned!, before: end, recall: { stage in try refusal { try stage.recall(on: connection) } }
             ) { commit in
                 try refusal {

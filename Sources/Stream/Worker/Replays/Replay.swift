@@ -54,7 +54,7 @@ package final class Replay {
         try load()
         var (total, begun): (Int64, [TopicPartition: Int64]) = (0, [:])
         while true {
-            while let event = events.take(timeoutMs: 0) {
+            while let event = events.dequeue(timeoutMs: 0) {
                 if let owned = try handle(event) {
                     for each in owned {
                         begun[each.partition] = each.storedOffset
@@ -69,7 +69,7 @@ package final class Replay {
             }
             if shouldStop() { return false }
             let batches = try consumer.poll(timeoutMs: 20, into: lanes.count) { laneOf[$0]! }
-            for case .outOfRange(let partition) in consumer.takeChanges() {
+            for case .outOfRange(let partition) in consumer.drainChanges() {
                 throw Fault(description: "\(partition): the broker does not have the records that are needed")
             }
             for (lane, batch) in zip(lanes, batches) where batch.count > 0 {

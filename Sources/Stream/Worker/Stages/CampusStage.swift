@@ -8,13 +8,14 @@ internal import Storage
 /// Campuses: records to their dispatchers, and what it decides to the tables and out to whoever waits for it.
 final class CampusStage: Stage {
     private let partition: TopicPartition
-    private let place: KeyPlace
-    private let rejects: Rejects
+    private let place: KeyPartitioner
+    private let rejects: RejectBuffer
     private let ticks: PartitionTicks
     private var campuses: CampusPartition
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, campuses: CampusPartition, rejects: Rejects, ticks: PartitionTicks
+        _ partition: TopicPartition, place: KeyPartitioner, campuses: CampusPartition, rejects: RejectBuffer,
+        ticks: PartitionTicks
     ) {
         self.ticks = ticks
         (self.partition, self.place, self.campuses, self.rejects) = (partition, place, campuses, rejects)
@@ -28,11 +29,11 @@ final class CampusStage: Stage {
         counts.decidedAnew += campuses.decidedAnew - anewBefore
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         let anewBefore = campuses.decidedAnew
         for index in messages {
             do throws(DecodeError) {
-                try take(batch, index, &counts)
+                try process(batch, index, &counts)
             } catch {
                 rejects.add(batch, index, error, &counts)
             }
@@ -41,11 +42,11 @@ final class CampusStage: Stage {
         return messages.count
     }
 
-    private func take(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {
+    private func process(_ batch: MessageBatch, _ index: Int, _ counts: inout RecordCounts) throws(DecodeError) {
         let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
         switch try unsafe batch.decoded(index, at: place, RideRecords.decode) {
         case .tick(let tick):
-            switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
+            switch ticks.accept(tick, offset: offset, pushedMs: pushedMs, &counts) {
             case .counts(let ms): campuses.tick(ms, offset: offset)
             case .setBack(let ms): campuses.setBack(ms, offset: offset)
             case .waits, .dropped: break
@@ -53,7 +54,7 @@ final class CampusStage: Stage {
         case .record(let record):
             if Ahead.isReadingTooFar(record.ts, pushedMs) { throw .timeAhead(ms: record.ts - pushedMs) }
             // The broker's stamp orders a campus; a log without stamps has the sender's clocks.
-            try campuses.take(record, offset: offset, atMs: pushedMs >= 0 ? pushedMs : record.ts)
+            try campuses.accept(record, offset: offset, atMs: pushedMs >= 0 ? pushedMs : record.ts)
         }
     }
 
@@ -62,7 +63,7 @@ final class CampusStage: Stage {
     var replayFrom: (offset: Int64, clockMs: Int64)? { campuses.waitsFrom.map { ($0, campuses.clockMs) } }
 
     func changes() -> StageChanges {
-        let own = campuses.takeChanges()
+        let own = campuses.drainChanges()
         var changes = StageChanges()
         guard !own.isEmpty else { return changes }
         changes.count = own.rides.count + own.vehicles.count + own.decisions.count

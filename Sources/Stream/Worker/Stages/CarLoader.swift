@@ -35,7 +35,7 @@ package struct CarLoader {
             book.knowsNew(others)
         }
         drivers.restore(
-            codes: try CarWatchStore.codes(of: partition, on: connection).filter { selection.takes($0.key) })
+            codes: try DriverRecordStore.codes(of: partition, on: connection).filter { selection.includes($0.key) })
         return unreadable
     }
 
@@ -66,14 +66,14 @@ package struct CarLoader {
     package func load(_ vehicles: [VehicleID], into book: inout CarPartition, _ drivers: inout DriverPartition) throws
         -> Int
     {
-        let vehicles = vehicles.filter(selection.takes)
+        let vehicles = vehicles.filter(selection.includes)
         guard !vehicles.isEmpty else { return 0 }
         let first = book.count
         let unreadable = try loadCars(vehicles, into: &book)
         drivers.know(scanned: try DriverContextStore.scanned(of: vehicles, on: connection))
         // Of one that never reported nothing else is known.
         let known = vehicles.filter { book.number(of: $0) != nil }
-        let records = known.isEmpty ? [] : try CarWatchStore.records(of: known, on: connection)
+        let records = known.isEmpty ? [] : try DriverRecordStore.records(of: known, on: connection)
         drivers.restore(
             book, from: first, people: known.isEmpty ? [] : try DriverContextStore.people(of: known, on: connection),
             records: records,

@@ -11,11 +11,11 @@ internal import Trips
 final class CarStage: Stage {
     private let partition: TopicPartition
     private let decoder: RecordDecoder
-    private let rejects: Rejects
+    private let rejects: RejectBuffer
     private var book: CarPartition
     private var actions: [(action: Action, offset: Int64?)] = []
 
-    private let place: KeyPlace
+    private let place: KeyPartitioner
     private let kept: KeptSpan
     private let ticks: PartitionTicks
     private let judge: DriverJudge
@@ -41,20 +41,21 @@ final class CarStage: Stage {
     var unnotedRules: TripRules?
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: CarPartition, judge: DriverJudge, decoder: RecordDecoder,
-        kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
+        _ partition: TopicPartition, place: KeyPartitioner, book: CarPartition, judge: DriverJudge,
+        decoder: RecordDecoder,
+        kept: KeptSpan, rejects: RejectBuffer, ticks: PartitionTicks
     ) {
         (self.kept, self.ticks) = (kept, ticks)
         (self.partition, self.place, self.book, self.judge) = (partition, place, book, judge)
         (self.decoder, self.rejects) = (decoder, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         // Reached through this object, each access to them is checked: once a run, not once a record.
-        take(batch, messages, &book, &judge.drivers, &counts)
+        process(batch, messages, &book, &judge.drivers, &counts)
     }
 
-    private func take(
+    private func process(
         _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Int {
@@ -62,7 +63,7 @@ final class CarStage: Stage {
         for index in messages {
             do throws(DecodeError) {
                 if drivers.isFull { return index - messages.lowerBound }
-                let isTaken = try take(batch, index, &reading, &book, &drivers, &counts)
+                let isTaken = try process(batch, index, &reading, &book, &drivers, &counts)
                 if !isTaken {
                     if needsRecall { want(batch, index..<messages.upperBound, book) }
                     return index - messages.lowerBound
@@ -76,7 +77,7 @@ final class CarStage: Stage {
 
     /// False: what follows from the records before it must be written first.
     @inline(__always)
-    private func take(
+    private func process(
         _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarPartition,
         _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
@@ -87,11 +88,11 @@ final class CarStage: Stage {
                 let pushedMs = batch.timestampMs(index)
                 switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
                 case .tick(let ts):
-                    return take(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
+                    return process(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
-                    guard let number = try unsafe book.take(key: key, reading, offset: offset, pushedMs: pushedMs)
+                    guard let number = try unsafe book.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
                     else {
                         wanted.insert(unsafe VehicleID(String(decoding: key, as: UTF8.self))!)
                         return false
@@ -99,7 +100,7 @@ final class CarStage: Stage {
                     counts.droppedFields += dropped
                     drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
                 case .other:
-                    return try unsafe takeOther(value, key: key, offset, pushedMs, &book, &drivers, &counts)
+                    return try unsafe processOther(value, key: key, offset, pushedMs, &book, &drivers, &counts)
                 }
                 return true
             }
@@ -108,7 +109,7 @@ final class CarStage: Stage {
     }
 
     /// False: what follows from the records before it must be written first.
-    private func take(
+    private func process(
         _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Bool {
@@ -117,7 +118,7 @@ final class CarStage: Stage {
             wantedSinceMs = book.neededSince(clockMs: tick.ts)
             if wantedSinceMs != nil { return false }
         }
-        switch ticks.take(tick, offset: offset, pushedMs: pushedMs, &counts) {
+        switch ticks.accept(tick, offset: offset, pushedMs: pushedMs, &counts) {
         case .counts(let ms):
             let beforeMs = book.clockMs
             book.tick(ms, offset: offset)
@@ -132,16 +133,16 @@ final class CarStage: Stage {
     }
 
     /// What people say: rare beside readings.
-    private func takeOther(
+    private func processOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
         _ book: inout CarPartition, _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let action: Action
         switch try unsafe decoder.decode(value, key: key, isMachine: false) {
         case .action(let said): action = said
-        case .tick(let tick): return take(tick, offset, pushedMs, &book, &drivers, &counts)
+        case .tick(let tick): return process(tick, offset, pushedMs, &book, &drivers, &counts)
         case .tripRules(let fromMs, let limits):
-            try takeTripRules(fromMs, limits, offset, pushedMs, &book)
+            try applyTripRules(fromMs, limits, offset, pushedMs, &book)
             return true
         case .car, .machine, .rules: throw .kindUnknown
         }
@@ -164,7 +165,7 @@ final class CarStage: Stage {
         case .tripStart, .tripStop:
             try kept.check(action.ts, pushedMs)
             let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
-            try unsafe book.take(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
+            try unsafe book.accept(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
         case .settings(_, let text):
             try kept.check(action.ts, pushedMs)
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
@@ -175,7 +176,7 @@ final class CarStage: Stage {
             break
         }
         actions.append((action, offset))
-        drivers.take(action, of: number, lastMs: lastMs, offset: offset, leastMs: kept.leastMs(pushedMs))
+        drivers.accept(action, of: number, lastMs: lastMs, offset: offset, leastMs: kept.leastMs(pushedMs))
         return true
     }
 
@@ -226,7 +227,7 @@ final class CarStage: Stage {
         watched = leaving.renumbered(watched)
     }
 
-    private func takeTripRules(
+    private func applyTripRules(
         _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition
     ) throws(DecodeError) {
         let rules = try TripRules(limits)
@@ -236,7 +237,7 @@ final class CarStage: Stage {
         }
         // A vehicle that is taken up again alone goes by the rules that its partition has taken.
         guard !judge.isOfSome else { return }
-        if let entry = book.take(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+        if let entry = book.apply(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
             tripRules.append((entry, offset))
         }
     }
@@ -290,7 +291,7 @@ final class CarStage: Stage {
         unwatched.removeAll()
         (tripRules, notedOffset) = ([], nil)
         actions.removeAll(keepingCapacity: true)
-        if judge.drivers.hasChanges { own.drivers = judge.drivers.takeChanges(book) }
+        if judge.drivers.hasChanges { own.drivers = judge.drivers.drainChanges(book) }
         return own
     }
 

@@ -13,7 +13,7 @@ extension DriverJudge {
 
     /// Its first piece, with the record.
     func setBack(_ book: inout CarPartition, on connection: Connection) throws {
-        guard let (spread, clockMs) = drivers.takeSetBack() else { return }
+        guard let (spread, clockMs) = drivers.dequeueSetBack() else { return }
         drivers.begin(
             try note(spread, &book, clockMs: clockMs, offset: spread.askedOffset, on: connection))
     }

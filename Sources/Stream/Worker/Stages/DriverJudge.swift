@@ -35,12 +35,12 @@ final class DriverJudge {
         try begin(book, on: connection)
         try ask(&book, on: connection)
         try setBack(&book, on: connection)
-        guard let tick = drivers.takeTick() else { return try write(drivers.takeChanges(book), on: connection) }
+        guard let tick = drivers.dequeueTick() else { return try write(drivers.drainChanges(book), on: connection) }
         try goOnSettingBack(&book, tick, on: connection)
         try spreadLimits(&book, tick, on: connection)
         drivers.passSilence(tick)
         // What is judged from what is stored goes on from what was told.
-        var told = try write(drivers.takeChanges(book), on: connection)
+        var told = try write(drivers.drainChanges(book), on: connection)
         for vehicle in drivers.codeTurns().prefix(DriverJudge.carsMax) {
             try judgeCodes(vehicle, tick, on: connection)
         }
@@ -48,7 +48,7 @@ final class DriverJudge {
         let latestMax = others.isEmpty ? DriverJudge.readingsMax : DriverJudge.readingsMax / 4 * 3
         let count = try judge(latest, most: latestMax, tick, &book, on: connection)
         _ = try judge(others, most: DriverJudge.readingsMax - min(count, latestMax), tick, &book, on: connection)
-        told += try write(drivers.takeChanges(book), on: connection)
+        told += try write(drivers.drainChanges(book), on: connection)
         return told
     }
 
@@ -75,10 +75,10 @@ final class DriverJudge {
 
     /// The cars of accounts whose limits changed.
     private func ask(_ book: inout CarPartition, on connection: Connection) throws {
-        for change in drivers.takeAccounts() {
+        for change in drivers.drainAccounts() {
             let vehicles = try DriverContextStore.cars(
                 of: change.account, fromMs: change.fromMs, partition: partition, on: connection
-            ).filter(selection.takes)
+            ).filter(selection.includes)
             try load(vehicles.filter { book.number(of: $0) == nil }, &book, on: connection)
             for vehicle in vehicles {
                 if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: change.offset) }

@@ -14,14 +14,14 @@ package enum MachineReadBack {
     ///   - rulesBefore: what is known of rules where the machines stand, if that is not where their partition does.
     package static func load(
         partition: Int32, of selection: VehicleSelection = .all, clockMs: Int64?, rulesBefore: Int64? = nil,
-        pace: MachineBook.Pace = .product, on connection: Connection
-    ) throws -> MachineBook {
-        var book = MachineBook(
+        pace: MachinePartition.Pace = .product, on connection: Connection
+    ) throws -> MachinePartition {
+        var book = MachinePartition(
             rules: try MachineStore.rules(partition: partition, before: rulesBefore, on: connection), clockMs: clockMs,
             rejudging: try MachineStore.rejudging(partition: partition, on: connection).filter {
-                selection.takes($0.key)
+                selection.includes($0.key)
             },
-            spreads: try MachineSpreadStore.load(partition, before: rulesBefore, on: connection), pace: pace)
+            spreads: try MachineSweepStore.load(partition, before: rulesBefore, on: connection), pace: pace)
         let due = try MachineStore.deadlines(partition: partition, of: selection, on: connection)
         for start in stride(from: 0, to: due.count, by: loadedAtOnce) {
             let page = due[start...].prefix(loadedAtOnce)
@@ -35,13 +35,13 @@ package enum MachineReadBack {
 
     /// Folds as many of the events as can be folded before what follows from them is written.
     package static func fold(
-        _ events: ArraySlice<MachineEvent>, into book: inout MachineBook, partition: Int32,
+        _ events: ArraySlice<MachineEvent>, into book: inout MachinePartition, partition: Int32,
         of selection: VehicleSelection = .all, on connection: Connection
     ) throws -> (changes: MachineChanges, count: Int) {
         var histories = MachineHistories()
         while true {
-            switch book.take(events, histories: histories) {
-            case .taken(let changes, let count): return (changes, count)
+            switch book.accept(events, histories: histories) {
+            case .accepted(let changes, let count): return (changes, count)
             case .needs(let needs):
                 try MachineStore.read(needs, partition: partition, of: selection, into: &histories, on: connection)
             }

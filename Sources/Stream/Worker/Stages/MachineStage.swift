@@ -10,12 +10,12 @@ internal import Storage
 /// every cycle reads back what it needs and waits for its commit.
 final class MachineStage: Stage {
     private let partition: TopicPartition
-    private let place: KeyPlace
+    private let place: KeyPartitioner
     private let decoder: RecordDecoder
     private let kept: KeptSpan
-    private let rejects: Rejects
+    private let rejects: RejectBuffer
     private let ticks: PartitionTicks
-    private var book: MachineBook
+    private var book: MachinePartition
     private let selection: VehicleSelection
     private var events: [MachineEvent] = []
     /// So many of them were folded in this commit.
@@ -30,15 +30,15 @@ final class MachineStage: Stage {
     var needsRules = false
 
     init(
-        _ partition: TopicPartition, place: KeyPlace, book: MachineBook, selection: VehicleSelection,
-        decoder: RecordDecoder, kept: KeptSpan, rejects: Rejects, ticks: PartitionTicks
+        _ partition: TopicPartition, place: KeyPartitioner, book: MachinePartition, selection: VehicleSelection,
+        decoder: RecordDecoder, kept: KeptSpan, rejects: RejectBuffer, ticks: PartitionTicks
     ) {
         self.selection = selection
         (self.kept, self.ticks, mayRejudge) = (kept, ticks, book.isRejudging)
         (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             if isFull { return index - messages.lowerBound }
             do throws(DecodeError) {
@@ -89,7 +89,7 @@ final class MachineStage: Stage {
         let pushedMs = batch.timestampMs(index)
         switch try result.get() {
         case .tick(let tick):
-            switch ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts) {
+            switch ticks.accept(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts) {
             case .counts(let ms): return .tick(ms)
             case .setBack(let ms): return .setBack(ms)
             case .waits, .dropped: return nil

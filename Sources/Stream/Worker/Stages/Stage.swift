@@ -9,7 +9,7 @@ package import Storage
 package protocol Stage: AnyObject {
     /// Records in the order of the log, from the first that the partition's progress asks for. Returns how many were taken:
     /// what follows from these must be committed before the next.
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int
 
     /// It stopped amid what it was given, so that a part can be committed; `goOn` takes the next part.
     var canGoOn: Bool { get }
@@ -97,10 +97,10 @@ package struct KeptSpan: Sendable {
 extension MessageBatch {
     /// A message of a topic of ticks and records.
     func decoded<Record>(
-        _ index: Int, at place: KeyPlace, _ decode: TickOr<Record>.Decode
-    ) throws(DecodeError) -> TickOr<Record> {
+        _ index: Int, at place: KeyPartitioner, _ decode: TickOrRecord<Record>.Decode
+    ) throws(DecodeError) -> TickOrRecord<Record> {
         let result = unsafe withBytes(index) { key, value in
-            Result { () throws(DecodeError) -> TickOr<Record> in
+            Result { () throws(DecodeError) -> TickOrRecord<Record> in
                 guard let value = unsafe value else { throw .tombstone }
                 let decoded = try unsafe decode(value, key)
                 if case .record = decoded { try unsafe place.check(key) }

@@ -11,7 +11,8 @@ internal import Trips
 /// Makes the stages of the partitions that a lane takes over, within the transaction that reads where they stand.
 package struct StageFactory: Sendable {
     package typealias Make =
-        @Sendable (PartitionLog, PartitionProgress, VehicleSelection, Rejects, PartitionTicks, Connection) throws ->
+        @Sendable (PartitionLog, PartitionProgress, VehicleSelection, RejectBuffer, PartitionTicks, Connection) throws
+        ->
         any Stage
 
     /// What the stages' rows are written to, in this order; each gets a staging table.
@@ -67,7 +68,8 @@ package struct StageFactory: Sendable {
 
     private static func cars(
         _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
-        _ rejects: Rejects, _ ticks: PartitionTicks, _ standard: TripRules, isReplay: Bool, on connection: Connection
+        _ rejects: RejectBuffer, _ ticks: PartitionTicks, _ standard: TripRules, isReplay: Bool,
+        on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
         let (rules, isNoted) = try tripRules(log, progress, standard, isReplay: isReplay, on: connection)
         var book = CarPartition(
@@ -105,7 +107,8 @@ package struct StageFactory: Sendable {
     }
 
     private static func campuses(
-        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: Rejects, _ ticks: PartitionTicks, isReplay: Bool,
+        _ log: PartitionLog, _ progress: PartitionProgress, _ rejects: RejectBuffer, _ ticks: PartitionTicks,
+        isReplay: Bool,
         on connection: Connection
     ) throws -> CampusStage {
         let campuses = CampusPartition(
@@ -117,7 +120,7 @@ package struct StageFactory: Sendable {
 
     private static func machines(
         _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
-        _ rejects: Rejects, _ ticks: PartitionTicks, on connection: Connection
+        _ rejects: RejectBuffer, _ ticks: PartitionTicks, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
         let book = try MachineReadBack.load(
             partition: log.place.partition, of: selection, clockMs: progress.clockMs == 0 ? nil : progress.clockMs,
@@ -132,5 +135,5 @@ package struct StageFactory: Sendable {
 }
 
 extension PartitionLog {
-    fileprivate var place: KeyPlace { KeyPlace(partition: partition.partition, count: identity.partitions) }
+    fileprivate var place: KeyPartitioner { KeyPartitioner(partition: partition.partition, count: identity.partitions) }
 }

@@ -16,16 +16,16 @@ package enum SurveyReadBack {
     /// The taxonomy stays as it is until the end of the transaction: what is written must still be so then.
     static func changes(_ fold: SurveyFold, on connection: Connection) throws -> SurveyChanges {
         guard !fold.isEmpty else { return fold.changes([:]) }
-        try SurveyTaxonomy.hold(on: connection)
-        return fold.changes(try SurveyTaxonomy.matches(fold.names, on: connection))
+        try TaxonomyStore.hold(on: connection)
+        return fold.changes(try TaxonomyStore.matches(fold.names, on: connection))
     }
 
     /// Puts a taxonomy in the place of the one before, and makes the rows of the surveys again that hold a name whose meaning
     /// is another now. All of it or nothing.
     package static func load(_ file: TaxonomyFile, source: String, on connection: Connection) throws -> Loaded {
         try connection.transaction {
-            let names = try SurveyTaxonomy.replace(by: file, source: source, on: connection)
-            let surveys = try SurveyTaxonomy.surveys(holding: names, on: connection)
+            let names = try TaxonomyStore.replace(by: file, source: source, on: connection)
+            let surveys = try TaxonomyStore.surveys(holding: names, on: connection)
             for (partition, keys) in surveys.sorted(by: { $0.key < $1.key }) {
                 for start in stride(from: 0, to: keys.count, by: page) {
                     try makeAgain(Array(keys[start...].prefix(page)), partition: partition, on: connection)
@@ -36,11 +36,11 @@ package enum SurveyReadBack {
     }
 
     private static func makeAgain(_ keys: [SurveyKey], partition: Int32, on connection: Connection) throws {
-        let histories = try SurveyReads.histories(keys, on: connection)
+        let histories = try SurveyQueries.histories(keys, on: connection)
         let known = keys.sorted().compactMap { key in
             histories[key].map { SurveyRows.Known(key: key, history: $0, hasRows: true) }
         }
-        let names = try SurveyTaxonomy.matches(SurveyRows.names(of: known), on: connection)
+        let names = try TaxonomyStore.matches(SurveyRows.names(of: known), on: connection)
         try SurveyStore.write(SurveyRows(known, names), partition: partition, on: connection)
     }
 }

@@ -28,19 +28,19 @@ final class SurveyStage: Stage {
     }
 
     private let partition: TopicPartition
-    private let place: KeyPlace
-    private let rejects: Rejects
+    private let place: KeyPartitioner
+    private let rejects: RejectBuffer
     private let ticks: PartitionTicks
     private var taken: [Taken] = []
     /// Of the records that wait, in kilobytes.
     private var waiting = 0
 
-    init(_ partition: TopicPartition, place: KeyPlace, rejects: Rejects, ticks: PartitionTicks) {
+    init(_ partition: TopicPartition, place: KeyPartitioner, rejects: RejectBuffer, ticks: PartitionTicks) {
         self.ticks = ticks
         (self.partition, self.place, self.rejects) = (partition, place, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             let (offset, pushedMs) = (batch.offset(index), batch.timestampMs(index))
             do throws(DecodeError) {
@@ -70,7 +70,7 @@ final class SurveyStage: Stage {
         switch try unsafe batch.decoded(index, at: place, SurveyRecords.decode) {
         case .tick(let tick):
             // Nothing here waits for a time: it only stands beside the offset.
-            _ = ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
+            _ = ticks.accept(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
             return nil
         case .record(let record):
             for ts in [record.ts, record.startMs ?? record.ts] where Ahead.isReadingTooFar(ts, pushedMs) {
@@ -88,14 +88,14 @@ final class SurveyStage: Stage {
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
         let records = taken.compactMap { try? $0.result.get() }
-        var fold = SurveyFold(try SurveyReads.histories(Set(records.map(\.key)).sorted(), on: connection))
+        var fold = SurveyFold(try SurveyQueries.histories(Set(records.map(\.key)).sorted(), on: connection))
         var changes = StageChanges()
         // In the order of the log: which of the rejected have a row of their own follows from it.
         for each in taken {
             switch each.result {
             case .failure(let error): reject(each, error)
             case .success(let record):
-                guard case .refused(let error) = fold.take(record, offset: each.offset) else { continue }
+                guard case .refused(let error) = fold.apply(record, offset: each.offset) else { continue }
                 reject(each, error)
                 changes.refused += 1
             }

@@ -7,17 +7,17 @@ internal import Storage
 
 /// Downloads and visits of tours: remembers nothing but the records of the cycle. Rows by id make each count once.
 final class TourStage: Stage {
-    private let place: KeyPlace
-    private let rejects: Rejects
+    private let place: KeyPartitioner
+    private let rejects: RejectBuffer
     private let ticks: PartitionTicks
     private var taken: [TourEvent] = []
 
-    init(place: KeyPlace, rejects: Rejects, ticks: PartitionTicks) {
+    init(place: KeyPartitioner, rejects: RejectBuffer, ticks: PartitionTicks) {
         self.ticks = ticks
         (self.place, self.rejects) = (place, rejects)
     }
 
-    func take(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
+    func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         for index in messages {
             do throws(DecodeError) {
                 if let event = try event(batch, index, &counts) { taken.append(event) }
@@ -36,7 +36,7 @@ final class TourStage: Stage {
         switch try unsafe batch.decoded(index, at: place, TourRecords.decode) {
         case .tick(let tick):
             // Nothing here waits for a time: it only stands beside the offset.
-            _ = ticks.take(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
+            _ = ticks.accept(tick, offset: batch.offset(index), pushedMs: pushedMs, &counts)
             return nil
         case .record(let event):
             if Ahead.isReadingTooFar(event.ts, pushedMs) { throw .timeAhead(ms: event.ts - pushedMs) }

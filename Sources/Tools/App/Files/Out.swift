@@ -12,7 +12,7 @@ package enum Out {
     package static func result(_ bytes: [UInt8]) { write(Data(bytes), to: FileHandle.standardOutput) }
     /// A line of the log where that is one for programs; the level counts there.
     package static func note(_ text: String, level: Log.Level = .info) {
-        guard Roles.logFormat.withLock({ $0 }) == .text else {
+        guard ServiceRoles.logFormat.withLock({ $0 }) == .text else {
             return Log(level: .debug, format: .json).log(level, text)
         }
         write(Data((text + "\n").utf8), to: FileHandle.standardError)

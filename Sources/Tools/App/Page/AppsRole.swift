@@ -17,17 +17,17 @@ package struct AppsRole {
     private let server: Server
 
     /// Nil: `apps.port` is not set.
-    package init?(_ settings: Settings, site: CampusSite, assets: AssetFiles, log: Log) throws {
+    package init?(_ settings: Settings, site: CampusRoutes, assets: AssetFiles, log: Log) throws {
         guard let port = try AppsRole.port(settings) else { return nil }
         self.settings = settings
         self.log = log
         let (certificate, clients) = try AppsRole.certificates(settings)
         let codeKey = try MailRole.codeKey(settings)
         var router = site.router()
-        CodeDesk(site, key: codeKey, hasMail: MailRole.isSet(settings)).add(to: &router)
+        PersonCodeRoutes(site, key: codeKey, hasMail: MailRole.isSet(settings)).add(to: &router)
         assets.addDescription(to: &router)
         let routes = router
-        let lines = OncePer(periodMs: 30_000)
+        let lines = Throttle(periodMs: 30_000)
         var limits = Limits()
         limits.receiveMs = Int(settings.integer("web.receive_s")) * 1_000
         limits.bodyBytesMax = AppsRole.bodyBytesMax
@@ -63,14 +63,14 @@ package struct AppsRole {
 
     /// What apps and pages of campuses ask.
     package static func campuses(
-        _ settings: Settings, queries: ReportQueries, uploads: UploadSender, door: Door, log: Log
-    ) throws -> CampusSite {
+        _ settings: Settings, queries: ReportQueries, uploads: UploadSender, access: AccessControl, log: Log
+    ) throws -> CampusRoutes {
         let conninfo = settings.readerConninfo
-        return CampusSite(
+        return CampusRoutes(
             conninfo: conninfo, queries: queries, uploads: uploads,
-            addresses: try settings.geocoder().map { AddressDesk($0, conninfo: conninfo, log: log) },
+            addresses: try settings.geocoder().map { AddressLookup($0, conninfo: conninfo, log: log) },
             ways: try settings.measureDesk(conninfo: conninfo), answerWaitMs: settings.integer("apps.answer_wait_ms"),
-            door: door, log: log)
+            access: access, log: log)
     }
 
     /// Whether the settings hold together and their files can be read.

@@ -22,8 +22,8 @@ package struct PageRole {
         (self.settings, self.log) = (settings, log)
         _ = try PageRole.listens(settings)
         let certificate = try PageRole.certificate(settings)
-        let parts = try PageParts(settings, isSecure: certificate != nil, log: log)
-        let (routes, refusals) = (try parts.routes(), RefusalPage(assets: parts.assets))
+        let parts = try WebDependencies(settings, isSecure: certificate != nil, log: log)
+        let (routes, refusals) = (try parts.routes(), RefusalView(assets: parts.assets))
         behind = parts.stops
         do {
             apps = try AppsRole(settings, site: parts.campuses, assets: parts.assets, log: log)
@@ -48,12 +48,12 @@ package struct PageRole {
         var limits = Limits()
         limits.receiveMs = Int(settings.integer("web.receive_s")) * 1_000
         for larger in [
-            SurveySite.bodyBytesMaxByPath, SurveyPages.bodyBytesMaxByPath, TourPanel.bodyBytesMaxByPath,
-            TourSite.bodyBytesMaxByPath,
+            SurveyAppRoutes.bodyBytesMaxByPath, SurveyRoutes.bodyBytesMaxByPath, TourRoutes.bodyBytesMaxByPath,
+            TourAppRoutes.bodyBytesMaxByPath,
         ] {
             limits.bodyBytesMaxByPath.merge(larger) { first, _ in first }
         }
-        limits.strangersBytesMaxByPath = BodyGate.strangersBytesMaxByPath
+        limits.strangersBytesMaxByPath = BodyAdmission.strangersBytesMaxByPath
         limits.trustedProxies = Set(settings.words(of: "web.trusted_proxies"))
         return limits
     }
@@ -106,9 +106,9 @@ package struct PageRole {
             guard !told.isEmpty else {
                 throw Failure("map.attribution: is empty. Say who makes the tiles of map.tiles_url: maps must show it")
             }
-            let desk = try settings.tileDesk(log: log)
+            let proxy = try settings.tileProxy(log: log)
             return BaseMap(
-                tiles: nil, server: (desk, Int(settings.integer("map.tiles_zoom_max"))), attribution: told,
+                tiles: nil, server: (proxy, Int(settings.integer("map.tiles_zoom_max"))), attribution: told,
                 assets: assets)
         }
         let tiles = try file.isEmpty ? nil : TileFile.open(path: file)
@@ -120,7 +120,7 @@ package struct PageRole {
     }
 
     /// Nil: no mail of accounts is sent.
-    package static func accountPost(_ settings: Settings) throws -> AccountSite.Post? {
+    package static func accountPost(_ settings: Settings) throws -> AccountRoutes.Post? {
         let address = settings.text("web.public_url")
         guard !address.isEmpty else { return nil }
         guard
@@ -132,7 +132,7 @@ package struct PageRole {
                 "people.code_key_file: links in mails need it (web.public_url is set): make it with `openssl rand -out FILE 32`"
             )
         }
-        return AccountSite.Post(address: address, key: key)
+        return AccountRoutes.Post(address: address, key: key)
     }
 
     /// Nil: none is set.

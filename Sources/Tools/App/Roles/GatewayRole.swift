@@ -7,22 +7,24 @@ internal import Storage
 package import Telemetry
 package import Threads
 
-extension Roles {
+extension ServiceRoles {
     /// Runs the gateway until it is to stop.
     package static func gateway(_ settings: Settings) throws {
-        SettingFiles.warn(settings, of: .gateway, log: Roles.log)
+        SettingFiles.warn(settings, of: .gateway, log: ServiceRoles.log)
         Signals.install()
-        try MetricsRole.serving(settings, log: Roles.log) {
+        try MetricsRole.serving(settings, log: ServiceRoles.log) {
             // The spool keeps what the broker does not take.
             try HealthRole.watch(
                 settings, database: settings.gatewayConninfo, needsBroker: false)
-            let gateway = try Roles.gateway(settings, log: Roles.log)
-            let hours = try Roles.campusHours(settings, log: Roles.log)
+            let gateway = try ServiceRoles.gateway(settings, log: ServiceRoles.log)
+            let hours = try ServiceRoles.campusHours(settings, log: ServiceRoles.log)
             defer { hours.stop() }
-            let filling = try Roles.weatherBackfill(settings, log: Roles.log)
+            let filling = try ServiceRoles.weatherBackfill(settings, log: ServiceRoles.log)
             defer { filling?.stop() }
             HealthRole.shared.started()
-            try Roles.withTicks(settings, of: "gateway", log: Roles.log) { _ in gateway.run { StopFlag.isSet } }
+            try ServiceRoles.withTicks(settings, of: "gateway", log: ServiceRoles.log) { _ in
+                gateway.run { StopFlag.isSet }
+            }
         }
     }
 

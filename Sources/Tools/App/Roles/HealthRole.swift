@@ -23,7 +23,7 @@ package enum HealthRole {
     ) throws {
         shared.setStuck(ms: settings.integer("health.stuck_s") * 1_000)
         let known = Set(try Home.migrations().map(\.number))
-        let postgres = Inquiry("ask-database") {
+        let postgres = BackgroundProbe("ask-database") {
             // Kept open: a probe is one round trip.
             var session: Connection?
             return {
@@ -45,14 +45,14 @@ package enum HealthRole {
             .filter { !$0.conninfo.isEmpty && $0.conninfo != database }
         if !others.isEmpty {
             // One question for all of them: a prober does not wait for one after the other.
-            let inquiry = Inquiry("ask-logins") {
-                let asked = LoginInquiry(others, connectS: connectS)
+            let inquiry = BackgroundProbe("ask-logins") {
+                let asked = LoginProbe(others, connectS: connectS)
                 return { try asked.ask() }
             }
             shared.check("logins") { inquiry.finding() }
         }
         let kafka = try settings.kafka(clientID: "drover-health")
-        let broker = Inquiry("ask-broker") {
+        let broker = BackgroundProbe("ask-broker") {
             var admin: Admin?
             return {
                 do {

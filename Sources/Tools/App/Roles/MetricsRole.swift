@@ -20,7 +20,7 @@ package enum MetricsRole {
     }
 
     /// Of all services of others that this process asks; there from the first one that is set.
-    package static let outside = OutsideMetrics(of("outside"))
+    package static let outside = ExternalServiceMetrics(of("outside"))
 
     /// Serves them while `body` runs; `metrics.port` 0: nobody asks.
     package static func serving<R>(_ settings: Settings, log: Log, _ body: () throws -> R) throws -> R {

@@ -48,15 +48,16 @@ package enum NoticeRole {
         }
         let ways = [
             settings.text("mail.server").isEmpty ? nil : "mail", webhooks.isEmpty ? nil : "webhooks",
-            pushes == nil ? nil : "pushes", try alertmanager(settings, log: Roles.log) == nil ? nil : "Alertmanager",
+            pushes == nil ? nil : "pushes",
+            try alertmanager(settings, log: ServiceRoles.log) == nil ? nil : "Alertmanager",
         ].compactMap(\.self)
         return ways.isEmpty ? "nobody is told of alerts beside the pages" : "by " + ways.joined(separator: ", ")
     }
 
     /// What pages offer to be told by.
-    package static func ways(_ settings: Settings) throws -> NoticeSite.Ways {
+    package static func ways(_ settings: Settings) throws -> NoticeRoutes.Ways {
         let codeKey = try MailRole.codeKey(settings)
-        return NoticeSite.Ways(
+        return NoticeRoutes.Ways(
             hasMail: MailRole.isSet(settings),
             webhookHosts: codeKey == nil ? try AllowedHosts("") : try hosts("notices.webhook_hosts", settings),
             pushHosts: try hosts("notices.push_hosts", settings),

@@ -30,11 +30,11 @@ package struct RulesPublication {
         let partitions = (0..<(topics[Topic.machines] ?? 0)).map {
             TopicPartition(topic: Topic.machines, partition: $0)
         }
-        let connection = try Store.connect(settings.readerConninfo)
+        let connection = try SchemaConnection.connect(settings.readerConninfo)
         // Two publishers would each compare with what the other has not told yet.
         try connection.execute("SET lock_timeout = '10s'; SET statement_timeout = '60s'")
         return try connection.transaction {
-            try Turns.take(.rules, on: connection)
+            try NamedLocks.acquire(.rules, on: connection)
             let last = try last(partitions, kafka, connection)
             let latest = last.values.max { $0.inForceMs < $1.inForceMs }
             let missing = partitions.filter { last[$0]?.rules.version != rules.version }
@@ -42,14 +42,14 @@ package struct RulesPublication {
             let fromMs = max(Clock.nowMs(), (latest?.inForceMs ?? 0) + 1)
             let changes = rules.changes(since: latest?.rules ?? .empty)
             if !missing.isEmpty {
-                let deed = AuditedDeed(
+                let deed = AuditedOperation(
                     .rulesPublished, by: Terminal.login,
                     [
                         ("of", "alerts"), ("version", rules.version),
                         ("changes", changes.map(\.description).joined(separator: "; ")),
                     ])
                 // Beside this transaction, which keeps other publishers off until they are on the log.
-                try deed.run(on: Store.connect(settings.readerConninfo)) {
+                try deed.run(on: SchemaConnection.connect(settings.readerConninfo)) {
                     try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing)
                 }
             }
@@ -86,7 +86,7 @@ package struct RulesPublication {
 
 /// Publishes the rules of the thresholds folder when its files change. Files that do not load change nothing: the set
 /// that was published last stays in force.
-package struct RulesWatch {
+package struct RulesFolderMonitor {
     private let publication: RulesPublication
     private let directory: String
     private let log: Log

@@ -19,13 +19,13 @@ package struct LoginSetting: Sendable {
 
     /// Whose session it is, and whether its login has the role.
     package func look(on connection: Connection) throws -> (user: String, isMember: Bool) {
-        let found = try LoginReads.membership(of: role, on: connection)
+        let found = try LoginQueries.membership(of: role, on: connection)
         return (found.user, found.isMember)
     }
 }
 
 /// Logins that a process needs beside that of its own role, asked one after the other over sessions that stay open.
-final class LoginInquiry {
+final class LoginProbe {
     private let logins: [(setting: LoginSetting, conninfo: String)]
     private let connectS: Int
     private var sessions: [String: Connection] = [:]

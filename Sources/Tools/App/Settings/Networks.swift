@@ -17,10 +17,10 @@ extension Settings {
     }
 
     /// Where boxes and adapters may be, whoever registers them.
-    package func deviceReach(pagePort: UInt16? = nil) throws -> Reach {
+    package func deviceReach(pagePort: UInt16? = nil) throws -> AddressPolicy {
         let words = words(of: "gateway.device_cidrs")
         let named = try networks("gateway.device_cidrs", words.filter { $0 != "public" })
-        return Reach(
+        return AddressPolicy(
             networks: try plainNetworks() + named, takesPublic: words.contains("public"),
             ownPorts: ownPorts.union([pagePort].compactMap(\.self)))
     }
@@ -29,7 +29,7 @@ extension Settings {
     func mayBeAt() throws -> @Sendable (_ host: String, _ port: Int32) -> Bool {
         let reach = try deviceReach()
         return { host, port in
-            guard let address = Address(host), let port = UInt16(exactly: port),
+            guard let address = IPAddress(host), let port = UInt16(exactly: port),
                 let refusal = reach.refusal(of: address, port: port)
             else { return true }
             return refusal == .unnamed(.privateUse)
@@ -37,8 +37,8 @@ extension Settings {
     }
 
     /// Where people's webhooks and browsers' push services may be.
-    func noticeReach() throws -> Reach {
-        Reach(
+    func noticeReach() throws -> AddressPolicy {
+        AddressPolicy(
             networks: try networks("notices.webhook_cidrs", words(of: "notices.webhook_cidrs")), takesPublic: true,
             ownPorts: ownPorts)
     }

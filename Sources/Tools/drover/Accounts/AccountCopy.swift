@@ -14,12 +14,12 @@ extension Command {
         guard let to = ProcessInfo.processInfo.environment["DROVER_COPY_TO"], !to.isEmpty else {
             throw UsageError("DROVER_COPY_TO is not set: the connection string of the database that the rows go to")
         }
-        try AuditDesk.note(.exportTaken, arguments, about: account, [("export", "a copy of what the account sees")])
+        try CommandAudit.note(.exportTaken, arguments, about: account, [("export", "a copy of what the account sees")])
         let asker = try Connection(conninfo: conninfo, applicationName: "drover copy")
         do {
-            let copied = try OwnCopy.run(of: account, from: asker, to: Connection(conninfo: to))
+            let copied = try AccountDatabaseCopy.run(of: account, from: asker, to: Connection(conninfo: to))
             for (view, rows) in copied { Out.result("analyst.\(view): \(rows) rows") }
-        } catch let fault as OwnCopy.Fault {
+        } catch let fault as AccountDatabaseCopy.Fault {
             throw Failure("\(fault)")
         }
         return .done

@@ -13,15 +13,16 @@ extension Command {
             throw UsageError("--to is missing: the folder that the archive goes to")
         }
         let connection = try asOwner(arguments).connection
-        guard try AccountBook.isThere(account, on: connection) else {
+        guard try OperatorAccountStore.isThere(account, on: connection) else {
             throw Failure("\(account): there is no such account: see `drover account list`")
         }
         try AuditLog.record(.exportTaken, about: account, [("export", "a person's data")], on: connection)
         let today = UTC.dateText(Clock.nowMs())
         let path = (folder.hasSuffix("/") ? folder : folder + "/") + "\(account)-\(today).zip"
         let handle = try newFile(path + ".part")
-        let held = try PersonArchive(PersonData(.account(account)), account: account, today: today).run(on: connection)
-        {
+        let held = try PersonArchive(PersonDataQueries(.account(account)), account: account, today: today).run(
+            on: connection
+        ) {
             do { try handle.write(contentsOf: Data($0)) } catch {
                 throw Failure(
                     "\(path).part: cannot be written: \(error.localizedDescription). Make room and begin anew")

@@ -25,11 +25,12 @@ extension Command {
         if let mail, !MailAddress.isValid(mail) { throw UsageError("--mail: `\(mail)` is no mail address") }
         let (roles, link) = (try roles(arguments), Token.random())
         let (settings, connection) = try asOwner(arguments)
-        guard try AccountBook.add(account, mail: mail, roles: roles, link: link.digest, on: connection) else {
+        guard try OperatorAccountStore.add(account, mail: mail, roles: roles, link: link.digest, on: connection) else {
             throw Failure(
                 "\(account): there is an account of this id or mail address already: see `drover account list`")
         }
-        Out.note("\(account) is added. Its password is chosen here, once, within \(AccountBook.linkHours) hours:")
+        Out.note(
+            "\(account) is added. Its password is chosen here, once, within \(OperatorAccountStore.linkHours) hours:")
         Out.result(address(of: link, settings))
         return .done
     }
@@ -44,19 +45,19 @@ extension Command {
         let link = Token.random()
         let (settings, connection) = try asOwner(arguments)
         try connection.transaction {
-            guard try AccountBook.link(account, link.digest, on: connection) else {
+            guard try OperatorAccountStore.link(account, link.digest, on: connection) else {
                 throw Failure("\(account): there is no such account, or it is disabled")
             }
             try AuditLog.record(.linkGiven, about: account, on: connection)
         }
-        Out.note("A new password for \(account) is chosen here, once, within \(AccountBook.linkHours) hours:")
+        Out.note("A new password for \(account) is chosen here, once, within \(OperatorAccountStore.linkHours) hours:")
         Out.result(address(of: link, settings))
         return .done
     }
 
     static func setRoles(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let roles = try roles(arguments)
-        guard try AccountBook.set(roles: roles, of: account, on: asOwner(arguments).connection) else {
+        guard try OperatorAccountStore.set(roles: roles, of: account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): there is no such account")
         }
         Out.note("\(account): \(roles.isEmpty ? "no roles" : roles.joined(separator: ", ")), from the next request on")
@@ -64,7 +65,7 @@ extension Command {
     }
 
     static func disableAccount(_ disabled: Bool, _ account: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try AccountBook.set(disabled: disabled, account, on: asOwner(arguments).connection) else {
+        guard try OperatorAccountStore.set(disabled: disabled, account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): there is no such account")
         }
         Out.note(
@@ -75,7 +76,7 @@ extension Command {
     }
 
     static func eraseAccount(_ account: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try AccountBook.erase(account, on: asOwner(arguments).connection) else {
+        guard try OperatorAccountStore.erase(account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): there is no such account")
         }
         Out.note("\(account): mail address, names, password and all ways in are forgotten; results keep the id")

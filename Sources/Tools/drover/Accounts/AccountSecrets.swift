@@ -10,7 +10,7 @@ extension Command {
     /// Says how a second factor stands, or takes it away.
     static func secondFactor(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let connection = try asOwner(arguments).connection
-        guard try AccountBook.isThere(account, on: connection) else {
+        guard try OperatorAccountStore.isThere(account, on: connection) else {
             throw Failure("\(account): there is no such account: see `drover account list`")
         }
         guard arguments.has("--remove") else {
@@ -36,7 +36,7 @@ extension Command {
                 "people.code_key_file_before: is not set: with the new key in people.code_key_file and the old one there, what the "
                     + "old one sealed is sealed anew")
         }
-        let renewed = try SealedValues.renew(key, on: connection)
+        let renewed = try SealedValueStore.renew(key, on: connection)
         Out.note("\(renewed) values are sealed with the new key now; `drover check` says what still needs the old one")
         return .done
     }
@@ -49,7 +49,7 @@ extension Command {
             return "none"
         }
         let connection = try Connection(conninfo: settings.ownerConninfo)
-        let need = try SealedValues.needingKeyBefore(key, on: connection)
+        let need = try SealedValueStore.needingKeyBefore(key, on: connection)
         guard need.lasting + need.waiting > 0 else { return "nothing needs it: take people.code_key_file_before out" }
         let remedy = need.lasting > 0 ? "; `drover account reseal` seals the first anew" : ""
         return

@@ -32,7 +32,7 @@ extension Command {
             func book() throws -> Connection { try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo) }
             switch arguments.operands {
             case []: try list(auditFilter(arguments), arguments, on: book())
-            case ["head"]: Out.result(text(try AuditReads.head(on: book())))
+            case ["head"]: Out.result(text(try AuditQueries.head(on: book())))
             case ["verify"]:
                 let anchor = try auditAnchor(arguments)
                 return try verify(anchor, on: book())
@@ -41,7 +41,7 @@ extension Command {
             return .done
         })
 
-    private static func text(_ head: AuditReads.Head) -> String { "\(head.sequence):\(Hex.text(head.hash))" }
+    private static func text(_ head: AuditQueries.Head) -> String { "\(head.sequence):\(Hex.text(head.hash))" }
 
     private static func auditAnchor(_ arguments: Arguments) throws -> AuditCheck.Anchor? {
         try arguments.text("--anchor").map { text in
@@ -64,7 +64,7 @@ extension Command {
         }
     }
 
-    private static func auditFilter(_ arguments: Arguments) throws -> AuditReads.Filter {
+    private static func auditFilter(_ arguments: Arguments) throws -> AuditQueries.Filter {
         func time(_ name: String) throws -> Int64? {
             try arguments.text(name).map { text in
                 guard let ms = UTC.parse(text) else {
@@ -73,7 +73,7 @@ extension Command {
                 return ms
             }
         }
-        var filter = AuditReads.Filter()
+        var filter = AuditQueries.Filter()
         filter.account = arguments.text("--account")
         filter.actions = try arguments.texts("--action").map { name in
             guard AuditAction(rawValue: name) != nil else {
@@ -91,18 +91,18 @@ extension Command {
     // MARK: The list
 
     private static func list(
-        _ filter: AuditReads.Filter, _ arguments: Arguments, on connection: Connection
+        _ filter: AuditQueries.Filter, _ arguments: Arguments, on connection: Connection
     ) throws {
         var filter = filter
         let limit = try arguments.integer("--limit", in: 1...1_000_000) ?? 100
         let (isJSON, follows) = (arguments.has("--json"), arguments.has("--follow"))
         if follows { Signals.install() }
-        var entries = try AuditReads.entries(filter, newest: filter.after == nil, limit: limit, on: connection)
+        var entries = try AuditQueries.entries(filter, newest: filter.after == nil, limit: limit, on: connection)
         show(entries, isJSON: isJSON || follows)
         while follows {
             filter.after = entries.last?.sequence ?? filter.after ?? 0
             guard !StopFlag.wait(timeoutMs: entries.count == limit ? 0 : 1_000) else { return }
-            let next = try AuditReads.entries(filter, newest: false, limit: limit, on: connection)
+            let next = try AuditQueries.entries(filter, newest: false, limit: limit, on: connection)
             if !next.isEmpty { show(next, isJSON: true) }
             entries = next.isEmpty ? entries.suffix(1) : next
         }

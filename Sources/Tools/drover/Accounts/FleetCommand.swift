@@ -48,10 +48,12 @@ extension Command {
         guard (1...200).contains(name.utf8.count) else { throw UsageError("--name has 1 to 200 bytes") }
         let partOf = arguments.text("--part-of")
         let connection = try asOwner(arguments).connection
-        let (hadNone, logins) = (try FleetBook.count(on: connection) == 0, try PersonLogin.accounts(on: connection))
+        let (hadNone, logins) = (
+            try OperatorFleetStore.count(on: connection) == 0, try PersonLogin.accounts(on: connection)
+        )
         try said(fleet, missing: "there is no fleet \(partOf ?? fleet): see `drover fleet list`") {
             try connection.transaction {
-                try FleetBook.put(fleet, name: name, partOf: partOf, on: connection)
+                try OperatorFleetStore.put(fleet, name: name, partOf: partOf, on: connection)
                 try note(fleet, [("part_of", partOf ?? "")], connection)
             }
         }
@@ -74,13 +76,13 @@ extension Command {
     private static func removeFleet(_ fleet: String, _ arguments: Arguments) throws -> ExitCode {
         let connection = try asOwner(arguments).connection
         try connection.transaction {
-            guard try FleetBook.remove(fleet, on: connection) else {
+            guard try OperatorFleetStore.remove(fleet, on: connection) else {
                 throw Failure("\(fleet): there is no such fleet, or others are part of it: see `drover fleet list`")
             }
             try note(fleet, [("is", "removed")], connection)
         }
         Out.note("fleet \(fleet) is no more; its vehicles and people stay")
-        if try FleetBook.count(on: connection) == 0 {
+        if try OperatorFleetStore.count(on: connection) == 0 {
             Out.note("no fleet is left: every token with the scope upload may upload for every machine")
         }
         return .done
@@ -90,13 +92,13 @@ extension Command {
         let (kind, connection) = (try kind(arguments), try asOwner(arguments).connection)
         try said(fleet, missing: "there is no fleet \(fleet): see `drover fleet list`") {
             try connection.transaction {
-                for vehicle in vehicles { try FleetBook.add(vehicle, kind: kind, to: fleet, on: connection) }
+                for vehicle in vehicles { try OperatorFleetStore.add(vehicle, kind: kind, to: fleet, on: connection) }
                 try note(fleet, [("added", vehicles.joined(separator: " ")), ("kind", kind.rawValue)], connection)
             }
         }
         Out.note("fleet \(fleet): \(vehicles.joined(separator: ", ")) (\(kind.rawValue)) added")
         // Vehicles may be given to a fleet before they report; a slip of the pen looks the same.
-        let unknown = try FleetBook.unknown(vehicles, kind: kind, on: connection)
+        let unknown = try OperatorFleetStore.unknown(vehicles, kind: kind, on: connection)
         if !unknown.isEmpty { Out.note("not known so far: \(unknown.joined(separator: ", "))") }
         return .done
     }
@@ -106,7 +108,7 @@ extension Command {
         let (kind, connection) = (try kind(arguments), try asOwner(arguments).connection)
         try connection.transaction {
             for vehicle in vehicles
-            where try !FleetBook.take(vehicle, kind: kind, from: fleet, on: connection) {
+            where try !OperatorFleetStore.remove(vehicle, kind: kind, from: fleet, on: connection) {
                 throw Failure("\(vehicle): no \(kind.rawValue) of this id is in fleet \(fleet); nothing was changed")
             }
             try note(fleet, [("taken", vehicles.joined(separator: " ")), ("kind", kind.rawValue)], connection)
@@ -121,7 +123,7 @@ extension Command {
             "there is no fleet \(fleet), or no account \(accounts.joined(separator: " or ")): see `drover fleet list`, `drover account list`"
         try said(fleet, missing: missing) {
             try connection.transaction {
-                for account in accounts { try FleetBook.add(member: account, to: fleet, on: connection) }
+                for account in accounts { try OperatorFleetStore.add(member: account, to: fleet, on: connection) }
             }
         }
         Out.note("fleet \(fleet): \(accounts.joined(separator: ", ")) joined; what they see is up to their roles")
@@ -131,7 +133,7 @@ extension Command {
     private static func leave(_ accounts: [String], _ fleet: String, _ arguments: Arguments) throws -> ExitCode {
         let connection = try asOwner(arguments).connection
         try connection.transaction {
-            for account in accounts where try !FleetBook.take(member: account, from: fleet, on: connection) {
+            for account in accounts where try !OperatorFleetStore.remove(member: account, from: fleet, on: connection) {
                 throw Failure("\(account): is not in fleet \(fleet); nothing was changed")
             }
         }

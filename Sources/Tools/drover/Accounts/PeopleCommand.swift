@@ -27,7 +27,7 @@ extension Command {
                 Out.note("\(path): \(roster.people.count) people, nothing wrong; nothing was changed")
                 return .done
             }
-            let changes = try PersonStore.take(
+            let changes = try PersonStore.update(
                 roster.people, campus: campus, disablesMissing: arguments.has("--disable-missing"),
                 on: peopleConnection(arguments))
             Out.note(

@@ -65,7 +65,7 @@ extension Command {
         let connection = try asOwner(arguments).connection
         let (token, id) = (Token.random(), Hex.text(Secrets.random(6)))
         // What a token reads is what its account sees.
-        if try !AccountBook.isThere(account, on: connection) {
+        if try !OperatorAccountStore.isThere(account, on: connection) {
             guard wanted.allSatisfy(\.isForWriting) else {
                 throw Failure(
                     "\(account) is no account, and a token of nobody reads nothing. Make it first: `drover account add "

@@ -52,7 +52,7 @@ extension Command {
             guard let name = arguments.operands.first else { throw UsageError("name a bench, or all") }
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
             let before = BenchFile.load
-            let stand = BenchStand(arguments)
+            let stand = BenchEnvironment(arguments)
             let benches = try benches(arguments, on: stand)
             guard name == "all" || benches.contains(where: { $0.name == name }),
                 arguments.operands.count == 1 || name == "accuracy"
@@ -77,7 +77,7 @@ extension Command {
     private typealias Bench = (name: String, run: () throws -> [Figure])
 
     /// In the order of `drover bench all`.
-    private static func benches(_ arguments: Arguments, on stand: BenchStand) throws -> [Bench] {
+    private static func benches(_ arguments: Arguments, on stand: BenchEnvironment) throws -> [Bench] {
         let records = Int(try arguments.integer("--records", in: 1_000...50_000_000) ?? 1_000_000)
         let vehicles = Int(try arguments.integer("--vehicles", in: 1...5_000_000) ?? 1_000)
         let commits = Int(try arguments.integer("--commits", in: 10...1_000_000) ?? 1_000)
@@ -102,14 +102,14 @@ extension Command {
         ]
     }
 
-    private static func loadBench(_ arguments: Arguments, on stand: BenchStand) throws -> LoadBench {
+    private static func loadBench(_ arguments: Arguments, on stand: BenchEnvironment) throws -> LoadBench {
         LoadBench(
             rate: Int(try arguments.integer("--rate", in: 100...1_000_000) ?? 50_000),
             seconds: Int(try arguments.integer("--seconds", in: 5...86_400) ?? 30), on: stand)
     }
 
     private static func backlogBench(
-        _ arguments: Arguments, records: Int, on stand: BenchStand
+        _ arguments: Arguments, records: Int, on stand: BenchEnvironment
     ) throws -> BacklogBench {
         let known = Dictionary(uniqueKeysWithValues: BacklogBench.Order.allCases.map { ($0.rawValue, [$0]) })
         let order = arguments.text("--order")
@@ -123,14 +123,16 @@ extension Command {
             rate: Int(try arguments.integer("--backlog-rate", in: 100...100_000) ?? 5_000), orders: orders, on: stand)
     }
 
-    private static func scaleBench(_ arguments: Arguments, vehicles: Int, on stand: BenchStand) throws -> ScaleBench {
+    private static func scaleBench(_ arguments: Arguments, vehicles: Int, on stand: BenchEnvironment) throws
+        -> ScaleBench
+    {
         ScaleBench(
             sizes: arguments.text("--vehicles") == nil ? [1_000, 10_000, 100_000, 1_000_000] : [vehicles],
             lateThousandths: try thousandths(arguments, "--late") ?? 10,
             badThousandths: try thousandths(arguments, "--bad") ?? 1, on: stand)
     }
 
-    private static func dispatchBench(_ arguments: Arguments, on stand: BenchStand) throws -> [Figure] {
+    private static func dispatchBench(_ arguments: Arguments, on stand: BenchEnvironment) throws -> [Figure] {
         if let path = arguments.text("--cases") {
             let cases = try PlanCases.read(try Files.read(path)).filter { $0.kind == .tour }
             return DispatchBench.exact(try cases.map { try $0.parts() })
@@ -142,7 +144,7 @@ extension Command {
         ).run(arguments.texts("--stream"))
     }
 
-    private static func campusBench(_ arguments: Arguments, on stand: BenchStand) throws -> [Figure] {
+    private static func campusBench(_ arguments: Arguments, on stand: BenchEnvironment) throws -> [Figure] {
         let bench = CampusBench(
             rate: Int(try arguments.integer("--rate", in: 1...1_000) ?? 50),
             seconds: Int(try arguments.integer("--seconds", in: 5...3_600) ?? 60), on: stand)

@@ -20,17 +20,17 @@ enum CampusBenchServers {
         let folder = FileManager.default.temporaryDirectory.appending(path: "drover-campus-\(getpid())").path
         // A leftover in the temporary folder hurts nobody.
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: folder, log: { Out.note($0) }))
+        let embedded = try LocalServerGroup.start(LocalServerSettings(dataDirectory: folder, log: { Out.note($0) }))
         defer { embedded.stop() }
         try CampusBench.makeCertificates(folder)
         let settings = try settings(arguments, embedded, folder)
         _ = try Command.migrate(embedded.conninfo(user: "drover_owner"))
         try embedded.grantRoles()
         let log = Log(level: .warning)
-        let worker = try Roles.worker(settings, instanceID: "bench", log: log)
+        let worker = try ServiceRoles.worker(settings, instanceID: "bench", log: log)
         let working = WorkerThread("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { working.stop() }
-        let relay = try Roles.relay(settings, log: log)
+        let relay = try ServiceRoles.relay(settings, log: log)
         let relaying = WorkerThread("relay") { shouldStop in relay.run(shouldStop: shouldStop) }
         defer { relaying.stop() }
         return try apps(settings, log) { uploads, address in
@@ -40,7 +40,7 @@ enum CampusBenchServers {
     }
 
     private static func settings(
-        _ arguments: Arguments, _ embedded: EmbeddedServers, _ folder: String
+        _ arguments: Arguments, _ embedded: LocalServerGroup, _ folder: String
     ) throws -> Settings {
         try SettingsSource.load(
             arguments,
@@ -57,17 +57,17 @@ enum CampusBenchServers {
         _ settings: Settings, _ log: Log, _ body: (UploadSender, _ address: String) throws -> [Figure]
     ) throws -> [Figure] {
         let uploads = UploadSender(
-            try Roles.kafka(settings, clientID: "drover-bench", log: log),
+            try ServiceRoles.kafka(settings, clientID: "drover-bench", log: log),
             shape: settings.topicShape, metrics: Metrics(), log: log)
         defer { uploads.stop() }
         let campuses = try AppsRole.campuses(
             settings, queries: Home.reportQueries(), uploads: uploads,
-            door: Door(conninfo: "", isSecure: false, log: log), log: log)
+            access: AccessControl(conninfo: "", isSecure: false, log: log), log: log)
         defer { campuses.stop() }
         guard let apps = try AppsRole(settings, site: campuses, assets: Home.assets(), log: log) else {
             preconditionFailure("apps.port is set")
         }
         defer { apps.stop() }
-        return try Roles.withTicks(settings, of: "work", log: log) { _ in try body(uploads, apps.address) }
+        return try ServiceRoles.withTicks(settings, of: "work", log: log) { _ in try body(uploads, apps.address) }
     }
 }

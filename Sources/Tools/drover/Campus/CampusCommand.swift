@@ -73,7 +73,7 @@ extension Command {
         let value = Array(JSONValue.object(head + fields).rendered().utf8)
         let decoded: RideRecords.Decoded
         do {
-            decoded = try unsafe TickOr(value, key: Array(id.utf8), RideRecords.decode)
+            decoded = try unsafe TickOrRecord(value, key: Array(id.utf8), RideRecords.decode)
         } catch {
             throw Failure("\(file): \(error), or is out of its range; docs/dispatch.md has the ranges")
         }
@@ -118,7 +118,7 @@ extension Command {
     private static func likelihoods(_ id: String, _ arguments: Arguments) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
         let settings = try SettingsSource.load(arguments)
-        let connection = try Store.connect(settings.readerConninfo)
+        let connection = try SchemaConnection.connect(settings.readerConninfo)
         guard let known = try RideStore.likelihoods(of: id, on: connection) else {
             throw Failure("\(id): there is no such campus; see `drover campus list`")
         }

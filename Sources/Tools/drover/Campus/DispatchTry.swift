@@ -30,14 +30,14 @@ extension Command {
             guard arguments.operands.isEmpty else { throw UsageError("\(arguments.operands[0]) is not expected") }
             guard let campus = try arguments.text("--campus").map(campusID), let file = arguments.text("--weights")
             else { throw UsageError("--campus ID and --weights FILE are needed") }
-            let format = try arguments.one("--format", of: DispatchTrial.formats, standard: "table")
+            let format = try arguments.one("--format", of: DispatchBacktest.formats, standard: "table")
             let (changed, spanMs) = (try numbers(file), try span(arguments))
             Signals.install()
-            let day = try DispatchTrial.read(campus, spanMs, SettingsSource.load(arguments))
-            guard let same = CampusTrial.run(day), let tried = CampusTrial.run(day, changed: changed) else {
+            let day = try DispatchBacktest.read(campus, spanMs, SettingsSource.load(arguments))
+            guard let same = CampusBacktest.run(day), let tried = CampusBacktest.run(day, changed: changed) else {
                 throw Failure("\(campus): the log has no such campus before \(UTC.text(spanMs.upperBound))")
             }
-            Out.result(format(DispatchTrial(decided: day.figures, same: same, tried: tried)))
+            Out.result(format(DispatchBacktest(decided: day.figures, same: same, tried: tried)))
             return .done
         })
 
@@ -91,12 +91,12 @@ extension Command {
 }
 
 /// What a day was and what it would have been.
-private struct DispatchTrial: Sendable {
+private struct DispatchBacktest: Sendable {
     let decided: CampusFigures
     let same: CampusFigures
     let tried: CampusFigures
 
-    static let formats: [String: @Sendable (DispatchTrial) -> String] = [
+    static let formats: [String: @Sendable (DispatchBacktest) -> String] = [
         "table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json },
     ]
 
@@ -106,7 +106,7 @@ private struct DispatchTrial: Sendable {
             throw Failure("the topic \(Topic.dispatch) is not there")
         }
         let key = Array(campus.utf8)
-        let number = unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }
+        let number = unsafe key.withUnsafeBytes { unsafe KeyPartitioner.partition(of: $0, count: count) }
         let partition = TopicPartition(topic: Topic.dispatch, partition: number)
         let end = try reader.end(of: partition)
         var day = CampusDay(campus: campus, spanMs: spanMs, decidesFrom: end)
@@ -115,9 +115,9 @@ private struct DispatchTrial: Sendable {
         // Decisions on the last records of the span stand behind it: a log without any later tick just ends.
         try reader.read(partition, 0...end - 1) { pushed in
             guard !StopFlag.isSet, let value = pushed.value else { return }
-            switch try? unsafe TickOr(value, key: pushed.key, RideRecords.decode) {
+            switch try? unsafe TickOrRecord(value, key: pushed.key, RideRecords.decode) {
             case .tick(let tick):
-                switch clock.take(tick, pushedMs: pushed.pushedMs) {
+                switch clock.accept(tick, pushedMs: pushed.pushedMs) {
                 case .counts(let ms): day.tick(ms, offset: pushed.offset)
                 case .setBack(let ms): day.setBack(ms, offset: pushed.offset)
                 case .waits, .dropped: break
@@ -152,8 +152,8 @@ private struct DispatchTrial: Sendable {
 
     private var table: Table {
         var table = Table(["figure", "as decided", "same weights", "other weights"])
-        table.rows = DispatchTrial.figures.map { name, value in
-            [name] + [decided, same, tried].map { DispatchTrial.text(value($0)) }
+        table.rows = DispatchBacktest.figures.map { name, value in
+            [name] + [decided, same, tried].map { DispatchBacktest.text(value($0)) }
         }
         return table
     }
@@ -161,7 +161,11 @@ private struct DispatchTrial: Sendable {
     private var json: String {
         JSONValue.object(
             [("as_decided", decided), ("same_weights", same), ("other_weights", tried)].map { name, figures in
-                (name, .object(DispatchTrial.figures.map { ($0.name, .number(DispatchTrial.text($0.value(figures)))) }))
+                (
+                    name,
+                    .object(
+                        DispatchBacktest.figures.map { ($0.name, .number(DispatchBacktest.text($0.value(figures)))) })
+                )
             }
         ).rendered(indent: true)
     }

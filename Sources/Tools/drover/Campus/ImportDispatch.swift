@@ -58,7 +58,7 @@ extension Command {
     }
 
     private static func checkCampuses(_ records: [RideRecord], _ settings: Settings, isNow: Bool) throws {
-        var byRecordTime = try CampusReads.goByRecordTime(on: Connection(conninfo: settings.readerConninfo))
+        var byRecordTime = try CampusQueries.goByRecordTime(on: Connection(conninfo: settings.readerConninfo))
         for record in records {
             if case .campus(let said) = record.kind { byRecordTime[record.campus] = said.goesByRecordTime }
             guard let flag = byRecordTime[record.campus] else {
@@ -78,7 +78,7 @@ extension Command {
         var taken = 0
         let patience = Stopwatch()
         repeat {
-            taken = try CampusReads.count(Array(requests), of: campus, on: connection)
+            taken = try CampusQueries.count(Array(requests), of: campus, on: connection)
             if taken == requests.count { break }
             _ = StopFlag.wait(timeoutMs: 100)
         } while patience.seconds < 10 && !StopFlag.isSet

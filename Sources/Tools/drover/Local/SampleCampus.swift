@@ -30,7 +30,7 @@ struct SampleCampus {
         let topics = try Topics.ensure(kafka, settings.topicShape)
         guard let count = topics[Topic.dispatch] else { throw Failure("the topic \(Topic.dispatch) is not there") }
         let number = unsafe Array(SampleCampus.campus.utf8).withUnsafeBytes {
-            unsafe KeyPlace.partition(of: $0, count: count)
+            unsafe KeyPartitioner.partition(of: $0, count: count)
         }
         partition = TopicPartition(topic: Topic.dispatch, partition: number)
         producer = try Producer(kafka)
@@ -44,7 +44,7 @@ struct SampleCampus {
         // Yesterday from two in the afternoon on, UTC.
         let dayMs = UTC.day(of: Clock.nowMs()) - UTC.msPerDay + 14 * 3_600_000
         var day = EmulatedCampus(campus: SampleCampus.campus, seed: SampleCampus.seed, startMs: dayMs)
-        _ = try PersonStore.take(
+        _ = try PersonStore.update(
             day.roster, campus: SampleCampus.campus, disablesMissing: false,
             on: Connection(conninfo: settings.text("postgres.owner_url")))
         try say(day.opening(), failure)
@@ -71,7 +71,7 @@ struct SampleCampus {
         let end = try reader.end(of: partition)
         let deadlineMs = Clock.steadyMs() + 30_000
         while !StopFlag.isSet {
-            let isTaken = try ProgressReads.isTaken(
+            let isTaken = try ProgressQueries.isTaken(
                 Topic.dispatch, until: [(partition: partition.partition, offset: end)], on: connection)
             if isTaken { return }
             if let failure = failure() { throw Failure(failure) }
@@ -84,10 +84,10 @@ struct SampleCampus {
 
     private func plan() throws -> EmulatedCampus.Plan {
         var plan = EmulatedCampus.Plan()
-        plan.stops = try CampusReads.stops(of: SampleCampus.campus, on: connection).mapValues { stops in
+        plan.stops = try CampusQueries.stops(of: SampleCampus.campus, on: connection).mapValues { stops in
             stops.map { EmulatedCampus.Stop(request: String($0.dropLast(2)), isPickup: $0.hasSuffix(" p")) }
         }
-        for ride in try CampusReads.openRides(of: SampleCampus.campus, on: connection) {
+        for ride in try CampusQueries.openRides(of: SampleCampus.campus, on: connection) {
             plan.outstanding.insert(ride.request)
             if ride.isOnBoard { plan.onBoard.insert(ride.request) }
         }

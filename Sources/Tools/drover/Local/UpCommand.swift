@@ -35,7 +35,7 @@ extension Command {
         example: "drover servers --data /tmp/drover-servers",
         run: { arguments in
             guard let data = arguments.text("--data") else { throw UsageError("--data is missing") }
-            try EmbeddedServers.serve(EmbeddedSettings(dataDirectory: data, log: { Out.note($0) })) { lines in
+            try LocalServerGroup.serve(LocalServerSettings(dataDirectory: data, log: { Out.note($0) })) { lines in
                 Out.result(lines.joined(separator: "\n"))
             }
             return .done
@@ -46,7 +46,7 @@ extension Command {
         Signals.install()
         let data = arguments.text("--data") ?? ".drover/data"
         Out.note("drover \(try Home.version())")
-        let embedded = try EmbeddedServers.start(EmbeddedSettings(dataDirectory: data, log: { Out.note($0) }))
+        let embedded = try LocalServerGroup.start(LocalServerSettings(dataDirectory: data, log: { Out.note($0) }))
         defer { embedded.stop() }
         let folder = UpFolder(data)
         let logins = upLogins(embedded)
@@ -58,25 +58,25 @@ extension Command {
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
         try loadShippedTaxonomy(settings)
-        let log = Roles.log(standard: .warning)
+        let log = ServiceRoles.log(standard: .warning)
         try HealthRole.watch(
             settings, database: settings.text("postgres.url"),
             logins: [.reader, .page, .query, .relay, .gateway, .survey])
         let page = try PageRole(settings, log: log)
         defer { page.stop() }
         // The port: links of `drover account` lead to this page.
-        let beside = try BesideSettings.write(
+        let beside = try RunningServerSettings.write(
             logins.merging(["kafka.brokers": embedded.brokers, "web.port": String(page.port)]) { $1 }
                 .merging(try folder.beside(settings)) { $1 }, to: data)
         let lost = try Offsets(settings).resetLost().count
         if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
         // Asked before anything is taken.
-        let isFresh = try FirstLimits.areMissing(settings)
+        let isFresh = try InitialLimits.areMissing(settings)
         // Static membership: a restart takes its partitions back at once, and the embedded broker expires nobody.
-        let worker = try Roles.worker(settings, instanceID: "drover-up", log: log)
+        let worker = try ServiceRoles.worker(settings, instanceID: "drover-up", log: log)
         let running = WorkerThread("worker") { shouldStop in worker.run(shouldStop: shouldStop) }
         defer { running.stop() }
-        let relay = try Roles.relay(settings, log: log)
+        let relay = try ServiceRoles.relay(settings, log: log)
         let relaying = WorkerThread("relay", loop: HealthRole.shared.loop("relay", patience: 10)) { shouldStop in
             relay.run(shouldStop: shouldStop)
         }
@@ -85,19 +85,19 @@ extension Command {
         defer { for other in others { other.stop() } }
 
         return try MetricsRole.serving(settings, log: log) {
-            try Roles.withTicks(settings, of: "work", log: log) { _ in
+            try ServiceRoles.withTicks(settings, of: "work", log: log) { _ in
                 Out.note("other commands find all of this with --settings \(quoted(beside))")
                 Out.note(
                     "the broker knows no passwords: other users of this machine can read and write its topics (docs/security.md)"
                 )
-                if isFresh { try FirstLimits.set(settings) }
+                if isFresh { try InitialLimits.set(settings) }
                 return try stay(
                     arguments, settings, embedded, page, beside: beside, data: data, lost: lost, log: log)
             }
         }
     }
 
-    private static func upLogins(_ embedded: EmbeddedServers) -> [String: String] {
+    private static func upLogins(_ embedded: LocalServerGroup) -> [String: String] {
         [
             "postgres.url": "drover_worker", "postgres.reader_url": "drover_web", "postgres.page_url": "drover_pages",
             "postgres.query_url": "drover_asker", "postgres.relay_url": "drover_notify",
@@ -120,7 +120,7 @@ extension Command {
     }
 
     private static func stay(
-        _ arguments: Arguments, _ settings: Settings, _ embedded: EmbeddedServers, _ page: PageRole,
+        _ arguments: Arguments, _ settings: Settings, _ embedded: LocalServerGroup, _ page: PageRole,
         beside: String, data: String, lost: Int, log: Log
     ) throws -> ExitCode {
         if arguments.has("--sample") {
@@ -150,19 +150,19 @@ extension Command {
             Out.note("\(SampleCars.vehicles.count) emulated cars are polled: `drover vehicle list --kind car`")
         }
         // The embedded broker may have lost what it acknowledged last: boxes still have it.
-        let gateway = try Roles.gateway(settings, asksAgain: true, pagePort: UInt16(page.port), log: log)
+        let gateway = try ServiceRoles.gateway(settings, asksAgain: true, pagePort: UInt16(page.port), log: log)
         let polling = WorkerThread("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
         defer { polling.stop() }
-        let hours = try Roles.campusHours(settings, log: log)
+        let hours = try ServiceRoles.campusHours(settings, log: log)
         defer { hours.stop() }
-        let filling = try Roles.weatherBackfill(settings, log: log)
+        let filling = try ServiceRoles.weatherBackfill(settings, log: log)
         defer { filling?.stop() }
         try sayWhere(settings, page)
         if boxes != nil { sayWhatToTry(page, beside: beside) }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )
-        var watch = try RulesWatch(settings, log: log)
+        var watch = try RulesFolderMonitor(settings, log: log)
         HealthRole.shared.started()
         while !StopFlag.wait(timeoutMs: 1_000) {
             watch?.look()
@@ -204,9 +204,9 @@ extension Command {
     private static func firstLogIn(_ settings: Settings, _ page: PageRole) throws -> String? {
         let (account, link) = ("administrator", Token.random())
         let owner = try Connection(conninfo: settings.text("postgres.owner_url"))
-        guard try !AccountBook.hasAdministrator(on: owner) else { return nil }
-        if try !AccountBook.add(account, mail: nil, roles: [account], link: link.digest, on: owner) {
-            guard try AccountBook.link(account, link.digest, on: owner) else { return nil }
+        guard try !OperatorAccountStore.hasAdministrator(on: owner) else { return nil }
+        if try !OperatorAccountStore.add(account, mail: nil, roles: [account], link: link.digest, on: owner) {
+            guard try OperatorAccountStore.link(account, link.digest, on: owner) else { return nil }
         }
         return address(of: link, settings, page: page.address)
     }

@@ -141,19 +141,19 @@ extension Command {
             return "\(try folder.meanings().codes.count) generic meanings\(of)"
         },
         Look(name: "ticks", needs: ["ticks."]) { settings in
-            "from \(try Roles.tickRoles(settings).joined(separator: ", "))"
+            "from \(try ServiceRoles.tickRoles(settings).joined(separator: ", "))"
         },
         Look(name: "gateway", needs: ["gateway."], look: gateway),
         Look(name: "page", needs: ["web.", "oidc.", "people.", "surveys."], look: page),
         Look(name: "map", needs: ["map.", "outside."]) { settings in
-            let map = try PageRole.baseMap(settings, Home.assets(), log: Roles.log)
+            let map = try PageRole.baseMap(settings, Home.assets(), log: ServiceRoles.log)
             defer { map.stop() }
             return "by \(map.attribution)"
         },
         Look(name: "apps", needs: ["apps."]) { settings in try AppsRole.check(settings) },
         Look(name: "mail", needs: ["mail.", "people."]) { settings in
             let key = try MailRole.codeKey(settings)
-            guard try MailRole.relay(settings, log: Roles.log) != nil else {
+            guard try MailRole.relay(settings, log: ServiceRoles.log) != nil else {
                 return "none goes out, no codes for people"
             }
             let codes = key == nil ? "no codes for people" : "codes for people"
@@ -202,15 +202,15 @@ extension Command {
                 return standing.text
             },
             Look(name: "topics", needs: ["kafka.", "postgres.url"]) { settings in
-                let standing = try TopicsStanding(
+                let standing = try TopicsStatus(
                     settings, clientID: "drover-check", on: Connection(conninfo: settings.text("postgres.url")))
                 guard standing.faults.isEmpty else { throw Failure(standing.faults.joined(separator: "; ")) }
                 return "\(standing.topics) that workers read are what they were"
             },
             Look(name: "trip rules in force", needs: ["trips.", "postgres.url"]) { settings in
-                let standing = try TripRulesStanding(on: Connection(conninfo: settings.text("postgres.url")))
+                let standing = try TripRulesStatus(on: Connection(conninfo: settings.text("postgres.url")))
                 if let difference = try standing.difference(settings.tripRules()) {
-                    throw Failure("\(difference); \(TripRulesStanding.remedy)")
+                    throw Failure("\(difference); \(TripRulesStatus.remedy)")
                 }
                 return standing.partitions.isEmpty ? "none yet: a worker begins with the settings'" : "the settings'"
             },

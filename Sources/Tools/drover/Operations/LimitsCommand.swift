@@ -49,7 +49,7 @@ extension Command {
         }
         let action = try ActionPush.action(arguments, vehicle: nil, kind: .limits(settings))
         let push = try ActionPush(settings: SettingsSource.load(arguments), topic: Topic.cars)
-        try AuditDesk.run(
+        try CommandAudit.run(
             .rulesPublished, arguments, by: action.by, [("of", "installation"), ("limits", settings.text)]
         ) { try push.push(action) }
         return .done

@@ -11,7 +11,7 @@ extension Command {
         example: "drover notify --set postgres.relay_url='dbname=drover user=drover_notify'",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
-            try Roles.notify(settings)
+            try ServiceRoles.notify(settings)
             return .done
         })
 }

@@ -11,7 +11,7 @@ extension Command {
         run: { arguments in
             let port = try arguments.integer("--port", in: 0...65_535)
             let settings = try SettingsSource.load(arguments, overrides: port.map { ["web.port": String($0)] } ?? [:])
-            try Roles.serve(settings) { Out.note($0) }
+            try ServiceRoles.serve(settings) { Out.note($0) }
             return .done
         })
 }

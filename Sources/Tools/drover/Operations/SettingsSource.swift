@@ -20,7 +20,7 @@ enum SettingsSource {
     ) throws -> Settings {
         let settings = try Settings(
             sources: [SettingSource("defaults", defaults)] + said(arguments) + [SettingSource("options", overrides)])
-        Roles.logFormat.withLock { $0 = Log.Format(rawValue: settings.text("log.format"))! }
+        ServiceRoles.logFormat.withLock { $0 = Log.Format(rawValue: settings.text("log.format"))! }
         return settings
     }
 

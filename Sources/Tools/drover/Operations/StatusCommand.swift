@@ -21,9 +21,9 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             let connection = try Connection(
                 conninfo: settings.ownerConninfo, applicationName: "drover-status")
-            let reads = try connection.transaction(Connection.beginSnapshot) { try StatusReads(on: connection) }
+            let reads = try connection.transaction(Connection.beginSnapshot) { try StatusQueries(on: connection) }
             let lag: Result<Int64, any Error> = Result { try Offsets(settings, connection).lag() }
-            var topics: TopicStanding?
+            var topics: TopicState?
             // Where the broker is away the lag says so.
             if case .success = lag {
                 topics = try Topics.standing(
@@ -32,10 +32,10 @@ extension Command {
             let known = try Home.migration()
             var lines = StatusLine.all(reads, lag: lag, topics: topics, knownMigration: known)
             if topics != nil {
-                let standing = try TopicsStanding(settings, clientID: "drover-status", on: connection)
+                let standing = try TopicsStatus(settings, clientID: "drover-status", on: connection)
                 lines.insert(StatusLine(standing), at: 2)
             }
-            lines.append(try StatusLine(TripRulesStanding(on: connection), settings.tripRules()))
+            lines.append(try StatusLine(TripRulesStatus(on: connection), settings.tripRules()))
             Out.result(format(lines))
             return lines.contains { $0.remedy != nil } ? .failed : .done
         })
@@ -65,22 +65,22 @@ struct StatusLine {
         self.remedy = remedy
     }
 
-    init(_ standing: TopicsStanding) {
+    init(_ standing: TopicsStatus) {
         what = "what decides"
         value = standing.faults.isEmpty ? "as it was" : "\(standing.faults.count) topics are not read"
         remedy = standing.faults.isEmpty ? nil : standing.faults.joined(separator: "; ")
     }
 
-    init(_ standing: TripRulesStanding, _ rules: TripRules) {
+    init(_ standing: TripRulesStatus, _ rules: TripRules) {
         what = "trip rules"
         let difference = standing.difference(rules)
         value = difference ?? (standing.partitions.isEmpty ? "none in force yet" : "as the settings say")
-        remedy = difference == nil ? nil : TripRulesStanding.remedy
+        remedy = difference == nil ? nil : TripRulesStatus.remedy
     }
 
     static func all(
-        _ reads: StatusReads, lag: Result<Int64, any Error>,
-        topics: TopicStanding?, knownMigration: Int
+        _ reads: StatusQueries, lag: Result<Int64, any Error>,
+        topics: TopicState?, knownMigration: Int
     ) -> [StatusLine] {
         [database(reads, knownMigration), behind(lag)]
             + (topics.map { [StatusLine(what: "copies of topics", value: "\($0.copies)", remedy: $0.remedy)] } ?? [])
@@ -91,7 +91,7 @@ struct StatusLine {
             ]
     }
 
-    private static func database(_ reads: StatusReads, _ knownMigration: Int) -> StatusLine {
+    private static func database(_ reads: StatusQueries, _ knownMigration: Int) -> StatusLine {
         StatusLine(
             what: "database", value: "migration \(reads.migration), \(reads.bytes / 1_000_000) MB",
             remedy: reads.migration < knownMigration
@@ -107,7 +107,7 @@ struct StatusLine {
         }
     }
 
-    private static func written(_ topic: String, _ reads: StatusReads) -> StatusLine {
+    private static func written(_ topic: String, _ reads: StatusQueries) -> StatusLine {
         guard let clocks = reads.clocks else { return unseen(topic) }
         let clockMs = clocks.first { $0.topic == topic }?.oldestMs
         let isLate = clockMs.map { reads.nowMs - $0 > clockLateMs } ?? true
@@ -116,8 +116,8 @@ struct StatusLine {
             remedy: isLate ? "is drover work running, and does it keep up? drover offsets show" : nil)
     }
 
-    private static func waiting(_ reads: StatusReads) -> [StatusLine] {
-        func line(_ what: String, _ waiting: StatusReads.Waiting?, lateMs: Int64, _ remedy: String) -> StatusLine {
+    private static func waiting(_ reads: StatusQueries) -> [StatusLine] {
+        func line(_ what: String, _ waiting: StatusQueries.Waiting?, lateMs: Int64, _ remedy: String) -> StatusLine {
             guard let waiting else { return unseen(what) }
             let isLate = waiting.oldestMs.map { reads.nowMs - $0 > lateMs } ?? false
             let since = waiting.oldestMs.map { ", the oldest from \(age($0, reads.nowMs))" } ?? ""
@@ -136,7 +136,7 @@ struct StatusLine {
         ]
     }
 
-    private static func refused(_ reads: StatusReads) -> [StatusLine] {
+    private static func refused(_ reads: StatusQueries) -> [StatusLine] {
         func line(_ what: String, _ count: Int?, _ remedy: String) -> StatusLine {
             guard let count else { return unseen(what) }
             return StatusLine(what: what, value: "\(count)", remedy: count > 0 ? remedy : nil)
@@ -149,7 +149,7 @@ struct StatusLine {
         ]
     }
 
-    private static func quarantined(_ reads: StatusReads) -> StatusLine {
+    private static func quarantined(_ reads: StatusQueries) -> StatusLine {
         guard let vehicles = reads.quarantined else { return unseen("vehicles in quarantine") }
         let names = vehicles.prefix(5).joined(separator: ", ") + (vehicles.count > 5 ? ", …" : "")
         return StatusLine(
@@ -158,7 +158,7 @@ struct StatusLine {
                 ? nil : "drover quarantine list says why; when that is mended: drover quarantine retry")
     }
 
-    private static func resting(_ reads: StatusReads) -> [StatusLine] {
+    private static func resting(_ reads: StatusQueries) -> [StatusLine] {
         guard let resting = reads.resting else { return [unseen("services of others")] }
         return resting.map {
             StatusLine(what: $0.service, value: "left alone: \($0.fault)", remedy: "drover outside check")

@@ -45,7 +45,7 @@ extension Command {
             let asked = arguments.has("--explain") ? try query.explained() : query
             let settings = try SettingsSource.load(arguments)
             let connection = try Connection(conninfo: settings.readerConninfo)
-            try AuditDesk.noteTaken(
+            try CommandAudit.noteTaken(
                 .queryRun, [("query", name), ("with", arguments.operands.dropFirst().joined(separator: " "))],
                 on: connection)
             Out.result(render(try asked.run(values, timeoutMs: Int(seconds) * 1_000, on: connection)))

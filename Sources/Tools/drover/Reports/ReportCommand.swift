@@ -57,7 +57,7 @@ extension Command {
                 connection: connection)
             do {
                 try report.requireThere(ask, source)
-                try AuditDesk.noteTaken(
+                try CommandAudit.noteTaken(
                     .reportRun, about: ask.of.isEmpty ? nil : ask.of,
                     [
                         ("report", report.name), ("from", ask.span.first), ("until", ask.span.last),
@@ -79,7 +79,7 @@ extension Command {
             return .done
         })
 
-    private static func ask(_ report: Report, _ arguments: Arguments) throws -> ReportAsk {
+    private static func ask(_ report: Report, _ arguments: Arguments) throws -> ReportParameters {
         let zone = arguments.text("--zone") ?? "UTC"
         let date = arguments.text("--date") ?? ZonedDay.date(ofMs: Clock.nowMs(), zone: zone)
         let length = try arguments.one(
@@ -95,7 +95,7 @@ extension Command {
                 "--date \(date)\(until.map { " --until \($0)" } ?? "") --zone \(zone): must be days like 2018-02-20, at most "
                     + "\(ReportSpan.daysMax), and a zone like Europe/Berlin")
         }
-        var ask = ReportAsk(span: span)
+        var ask = ReportParameters(span: span)
         ask.units = try arguments.one("--units", of: ["metric": .metric, "us": .us], standard: "metric")
         for of in ["vehicle", "campus", "site", "tour"] {
             guard let text = arguments.text("--\(of)") else { continue }
@@ -125,7 +125,7 @@ extension Command {
         else {
             throw UsageError("compare needs --vehicle V and --change TIME")
         }
-        let by: RouteComparison.By
+        let by: RouteComparison.Matching
         switch (try time("--trip"), arguments.text("--tag")) {
         case (let ms?, nil): by = .routeOf(ms: ms)
         case (nil, let tag?) where !tag.isEmpty: by = .tag(tag)

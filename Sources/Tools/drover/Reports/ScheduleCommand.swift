@@ -53,7 +53,7 @@ extension Command {
     }
 
     private static func book(_ arguments: Arguments) throws -> Connection {
-        let connection = try Store.connect(try SettingsSource.load(arguments).relayConninfo)
+        let connection = try SchemaConnection.connect(try SettingsSource.load(arguments).relayConninfo)
         try AuditLog.sign(Terminal.login, on: connection)
         return connection
     }
@@ -63,8 +63,8 @@ extension Command {
         let words = arguments.operands
         let rows =
             words.count == 1
-            ? try ScheduleBook.list(on: book(arguments))
-            : try ScheduleBook.runs(of: scheduleID(words[1]), on: book(arguments))
+            ? try OperatorScheduleStore.list(on: book(arguments))
+            : try OperatorScheduleStore.runs(of: scheduleID(words[1]), on: book(arguments))
         Out.result(render(try QueryOutput(rows)))
         return .done
     }
@@ -114,13 +114,13 @@ extension Command {
             throw UsageError("\(error)")
         }
         let (book, mailTo) = (try book(arguments), arguments.texts("--mail"))
-        if let unknown = try ScheduleBook.unknown([account] + mailTo, on: book).first {
+        if let unknown = try OperatorScheduleStore.unknown([account] + mailTo, on: book).first {
             throw Failure("\(unknown): there is no such account, or it is disabled: see `drover account list`")
         }
         if arguments.has("--file"), try SettingsSource.load(arguments).text("reports.folder").isEmpty {
             Out.note("reports.folder is not set here: where `drover notify` has none either, its runs are given up")
         }
-        let id = try ScheduleBook.add(
+        let id = try OperatorScheduleStore.add(
             new.fields, account: account, mailTo: mailTo, isFiled: arguments.has("--file"),
             sinceMs: try time("--since", arguments), on: book)
         Out.result(String(id))
@@ -131,7 +131,7 @@ extension Command {
         let connection = try book(arguments)
         let isDone: Bool
         switch what {
-        case "run": isDone = try ScheduleBook.ask(id, on: connection)
+        case "run": isDone = try OperatorScheduleStore.ask(id, on: connection)
         case "change":
             guard let cron = arguments.text("--cron") else { throw UsageError("change: --cron is needed") }
             let zone = arguments.text("--zone")
@@ -140,10 +140,10 @@ extension Command {
             } catch {
                 throw UsageError("\(error)")
             }
-            isDone = try ScheduleBook.changed(id, cron: cron, zone: zone, on: connection)
-        case "on": isDone = try ScheduleBook.switched(id, on: true, on: connection)
-        case "off": isDone = try ScheduleBook.switched(id, on: false, on: connection)
-        case "remove": isDone = try ScheduleBook.remove(id, on: connection)
+            isDone = try OperatorScheduleStore.changed(id, cron: cron, zone: zone, on: connection)
+        case "on": isDone = try OperatorScheduleStore.switched(id, on: true, on: connection)
+        case "off": isDone = try OperatorScheduleStore.switched(id, on: false, on: connection)
+        case "remove": isDone = try OperatorScheduleStore.remove(id, on: connection)
         default: throw UsageError("`schedule \(what)`: say list, runs, add, change, run, on, off, remove or next")
         }
         guard isDone else {

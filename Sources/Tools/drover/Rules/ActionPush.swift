@@ -49,7 +49,7 @@ struct ActionPush {
     func push(_ record: RideRecord) throws {
         let (key, value) = (Array(record.campus.utf8), RideRecords.encode(record))
         // What the worker would refuse is refused here.
-        _ = try unsafe TickOr(value, key: key, RideRecords.decode)
+        _ = try unsafe TickOrRecord(value, key: key, RideRecords.decode)
         say(try push([(key, value)]))
     }
 
@@ -100,7 +100,7 @@ struct ActionPush {
         var written: Set<Int32> = []
         for (key, value) in records {
             let partitions =
-                key.map { [unsafe $0.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }] }
+                key.map { [unsafe $0.withUnsafeBytes { unsafe KeyPartitioner.partition(of: $0, count: count) }] }
                 ?? Array(0..<count)
             for partition in partitions {
                 try producer.produce(
@@ -118,7 +118,7 @@ struct ActionPush {
         let topics = try Topics.ensure(kafka, settings.topicShape)
         guard let count = topics[topic] else { throw Failure("the topic \(topic) is not there") }
         let key = Array(vehicle.text.utf8)
-        let partition = unsafe key.withUnsafeBytes { unsafe KeyPlace.partition(of: $0, count: count) }
+        let partition = unsafe key.withUnsafeBytes { unsafe KeyPartitioner.partition(of: $0, count: count) }
         guard try wait(for: [partition], kafka) else {
             throw Failure(
                 "\(vehicle): the workers have not taken what was said before, so a change could undo it. Is one up? See "
@@ -134,7 +134,7 @@ struct ActionPush {
         let connection = try Connection(conninfo: settings.readerConninfo)
         let patience = Stopwatch()
         while patience.seconds < 10, !StopFlag.isSet {
-            if try ProgressReads.isTaken(topic, until: ends, on: connection) { return true }
+            if try ProgressQueries.isTaken(topic, until: ends, on: connection) { return true }
             _ = StopFlag.wait(timeoutMs: 50)
         }
         return false

@@ -68,7 +68,7 @@ extension Command {
         let isJSON = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
         let id = arguments.operands[1]
         guard
-            let story = try AlertStory.read(
+            let story = try AlertDetail.read(
                 id, audiences: audiences(arguments), Home.reportQueries(), on: reader(arguments))
         else { throw Failure("\(id): there is no such alert for this role; `drover alert list --all` shows them") }
         Out.result(isJSON ? story.json : story.text)
@@ -77,12 +77,12 @@ extension Command {
 
     private static func acknowledge(_ arguments: Arguments) throws -> ExitCode {
         let id = arguments.operands[1]
-        guard let vehicle = try AlertReads.vehicle(of: id, on: reader(arguments)) else {
+        guard let vehicle = try AlertQueries.vehicle(of: id, on: reader(arguments)) else {
             throw Failure("\(id): there is no such alert; `drover alert list` shows them")
         }
         let action = try ActionPush.action(
             arguments, vehicle: VehicleID(vehicle), kind: .acknowledgement(alert: id))
-        try AuditDesk.run(.alertAcknowledged, arguments, by: action.by, [("alert", id), ("record", action.id)]) {
+        try CommandAudit.run(.alertAcknowledged, arguments, by: action.by, [("alert", id), ("record", action.id)]) {
             try ActionPush(settings: SettingsSource.load(arguments)).push(action)
         }
         return .done
@@ -105,7 +105,7 @@ extension Command {
         }
         let silence = Action.Silence(model: model, parameter: parameter, untilMs: untilMs)
         let action = try ActionPush.action(arguments, vehicle: vehicle, kind: .silence(silence))
-        try AuditDesk.run(
+        try CommandAudit.run(
             .alertSilenced, arguments, by: action.by,
             [
                 ("vehicle", vehicle?.text ?? ""), ("model", model ?? ""),

@@ -33,7 +33,7 @@ extension Command {
         }
         var episodes: [Episode] = []
         for (_, readings) in readings.sorted(by: { $0.key < $1.key }) {
-            episodes += Trial.episodes(readings.unioned(), rules: rules, clockMs: nil)
+            episodes += MachineBacktest.episodes(readings.unioned(), rules: rules, clockMs: nil)
         }
         Out.result(format(AlertsOutput(episodes)))
         return ok ? .done : .failed

@@ -31,7 +31,7 @@ extension Command {
             let settings = try SettingsSource.load(arguments)
             if arguments.has("--publish") { return try publish(settings, fromMs) }
             let rules = try arguments.has("--check") ? settings.tripRules() : nil
-            let standing = try TripRulesStanding(on: Store.connect(settings.readerConninfo))
+            let standing = try TripRulesStatus(on: SchemaConnection.connect(settings.readerConninfo))
             guard !standing.partitions.isEmpty else {
                 Out.result("nothing is in force yet: the first worker of a partition begins with its settings' trips.*")
                 return .done

@@ -35,8 +35,8 @@ extension Command {
             let (first, last) = (try day("--from", zone, arguments), try day("--to", zone, arguments))
             guard first.fromMs < last.toMs else { throw UsageError("--to must not lie before --from") }
             let settings = try SettingsSource.load(arguments)
-            let connection = try Store.connect(settings.readerConninfo)
-            let trial = RuleTrial(
+            let connection = try SchemaConnection.connect(settings.readerConninfo)
+            let trial = RuleBacktest(
                 parameter: tried.parameter, spanMs: first.fromMs..<last.toMs,
                 rules: { standing in
                     if let (element, why) = tried.contradiction(over: standing) {
@@ -52,7 +52,7 @@ extension Command {
             return .done
         })
 
-    private static func tried(_ arguments: Arguments) throws -> TriedRule {
+    private static func tried(_ arguments: Arguments) throws -> RuleCandidate {
         guard let model = arguments.text("--model"), let name = arguments.text("--parameter") else {
             throw UsageError("--parameter and --model are needed")
         }
@@ -69,7 +69,7 @@ extension Command {
             }
             return value
         }
-        var tried = TriedRule(parameter, of: model)
+        var tried = RuleCandidate(parameter, of: model)
         let (above, below) = (try number("--above"), try number("--below"))
         guard above == nil || below == nil else { throw UsageError("--above and --below exclude each other") }
         tried.limit = above.map { (.above, $0) } ?? below.map { (.below, $0) }
@@ -92,11 +92,11 @@ extension Command {
 }
 
 private struct TryOutput: Sendable {
-    let tried: TriedRule
+    let tried: RuleCandidate
     let machines, readings: Int
-    let alerts: [TriedAlert]
+    let alerts: [BacktestAlert]
 
-    init(tried: TriedRule, _ outcome: RuleTrial.Outcome) {
+    init(tried: RuleCandidate, _ outcome: RuleBacktest.Outcome) {
         self.tried = tried
         machines = outcome.machines
         readings = outcome.readings
@@ -107,7 +107,7 @@ private struct TryOutput: Sendable {
         "table": { $0.table.text() }, "csv": { $0.table.csv() }, "json": { $0.json },
     ]
 
-    private func count(_ verdict: TriedAlert.Verdict) -> Int { alerts.count { $0.verdict == verdict } }
+    private func count(_ verdict: BacktestAlert.Verdict) -> Int { alerts.count { $0.verdict == verdict } }
 
     var summary: String {
         "\(machines) machines, \(readings) readings; alerts: \(count(.same)) the same, \(count(.changed)) changed, "
@@ -147,7 +147,7 @@ private struct TryOutput: Sendable {
             [
                 ("parameter", .text(tried.parameter.row.name)), ("model", .text(tried.model)),
                 ("machines", .integer(Int64(machines))), ("readings", .integer(Int64(readings))),
-            ] + TriedAlert.Verdict.allCases.map { ($0.rawValue, .integer(Int64(count($0)))) } + [
+            ] + BacktestAlert.Verdict.allCases.map { ($0.rawValue, .integer(Int64(count($0)))) } + [
                 (
                     "alerts",
                     .list(

@@ -13,7 +13,7 @@ import Trips
 import Worker
 
 /// Trip rules as a person sees them: what is in force where, and what the settings say.
-struct TripRulesStanding {
+struct TripRulesStatus {
     /// In the order of their numbers; empty before any worker took one over.
     let partitions: [(partition: Int32, timeline: TripRuleTimeline)]
 
@@ -34,13 +34,13 @@ struct TripRulesStanding {
     func difference(_ settings: TripRules) -> String? {
         var lines: [String] = []
         let others = partitions.map { ($0.partition, $0.timeline.last) }.filter { $0.1 != settings }
-        for (rules, partitions) in TripRulesStanding.grouped(others) {
-            let pairs = zip(TripRulesStanding.shown(settings), TripRulesStanding.shown(rules))
+        for (rules, partitions) in TripRulesStatus.grouped(others) {
+            let pairs = zip(TripRulesStatus.shown(settings), TripRulesStatus.shown(rules))
             let keys = pairs.filter { $0.text != $1.text }.map {
                 "\($0.key) is \($0.text) in the settings and \($1.text)"
             }
             let what = keys.isEmpty ? "limits that are no setting differ from what is" : keys.joined(separator: ", ")
-            lines.append("\(what) on the log of \(TripRulesStanding.text(partitions))")
+            lines.append("\(what) on the log of \(TripRulesStatus.text(partitions))")
         }
         return lines.isEmpty ? nil : lines.joined(separator: "; ")
     }
@@ -52,8 +52,8 @@ struct TripRulesStanding {
 
     /// In force at a time and later.
     func table(nowMs: Int64) -> Table {
-        var table = Table(["partitions", "from"] + TripRulesStanding.shown(TripRules()).map(\.key) + ["state"])
-        for (timeline, partitions) in TripRulesStanding.grouped(self.partitions.map { ($0.partition, $0.timeline) }) {
+        var table = Table(["partitions", "from"] + TripRulesStatus.shown(TripRules()).map(\.key) + ["state"])
+        for (timeline, partitions) in TripRulesStatus.grouped(self.partitions.map { ($0.partition, $0.timeline) }) {
             let now = timeline.entries.last { $0.fromMs <= nowMs }
             let coming = timeline.entries.filter { $0.fromMs > nowMs }
             let first = (
@@ -61,7 +61,7 @@ struct TripRulesStanding {
             )
             for (from, rules, state) in [first] + coming.map({ (UTC.text($0.fromMs), $0.rules, "comes") }) {
                 table.rows.append(
-                    [TripRulesStanding.text(partitions), from] + TripRulesStanding.shown(rules).map(\.text) + [state])
+                    [TripRulesStatus.text(partitions), from] + TripRulesStatus.shown(rules).map(\.text) + [state])
             }
         }
         return table
@@ -116,11 +116,11 @@ struct TripRulesPublication {
         let kafka = try settings.kafka(clientID: "drover-rules")
         let topics = try Topics.ensure(kafka, settings.topicShape)
         let partitions = (0..<(topics[Topic.cars] ?? 0)).map { TopicPartition(topic: Topic.cars, partition: $0) }
-        let connection = try Store.connect(settings.readerConninfo)
+        let connection = try SchemaConnection.connect(settings.readerConninfo)
         // Two publishers would each compare with what the other has not told yet.
         try connection.execute("SET lock_timeout = '10s'; SET statement_timeout = '60s'")
         return try connection.transaction {
-            try Turns.take(.tripRules, on: connection)
+            try NamedLocks.acquire(.tripRules, on: connection)
             let known = try known(partitions, kafka, connection)
             let missing = partitions.filter { known[$0]?.last != rules }
             let leastMs = TripRuleTimeline.leastMs(pushedMs: Clock.nowMs() + TripRulesPublication.marginMs)
@@ -128,10 +128,10 @@ struct TripRulesPublication {
             let latestMs = known.values.compactMap { $0.entries.last?.fromMs }.max() ?? 0
             let fromMs = UTC.minute(of: max(leastMs, latestMs, (askedMs ?? 0) - 1)) + UTC.msPerMinute
             if !missing.isEmpty {
-                let deed = AuditedDeed(
+                let deed = AuditedOperation(
                     .rulesPublished, by: Terminal.login, [("of", "trips"), ("from", UTC.text(fromMs))])
                 // Beside this transaction, which keeps other publishers off until they are on the log.
-                try deed.run(on: Store.connect(settings.readerConninfo)) {
+                try deed.run(on: SchemaConnection.connect(settings.readerConninfo)) {
                     try RulesPublisher(kafka).publish(rules, fromMs: fromMs, to: missing)
                 }
             }

@@ -64,7 +64,7 @@ extension Command {
                 "\(place): its clock is \(clock.clockMs.map { UTC.text($0) } ?? "not set"): it is set back only, and ticks move it on"
             )
         }
-        try AuditDesk.run(
+        try CommandAudit.run(
             .clockSetBack, arguments, by: by,
             [
                 ("topic", topic), ("partition", String(number)), ("from", UTC.text(clockMs)), ("to", UTC.text(toMs)),
@@ -79,13 +79,13 @@ extension Command {
 
 /// The clocks as they stand beside the offsets.
 struct PartitionClocks {
-    typealias Clock = ProgressReads.Clock
+    typealias Clock = ProgressQueries.Clock
 
     private let connection: Connection
 
     init(_ settings: Settings) throws { connection = try Connection(conninfo: settings.text("postgres.url")) }
 
-    func all() throws -> [Clock] { try ProgressReads.clocks(on: connection) }
+    func all() throws -> [Clock] { try ProgressQueries.clocks(on: connection) }
 
     static func table(_ clocks: [Clock]) -> Table {
         var table = Table(["topic", "partition", "clock", "a tick waits", "pushed", "by"])

@@ -101,7 +101,7 @@ struct Offsets {
     }
 
     private func places() throws -> [Place] {
-        let stored = try ProgressReads.places(on: connection)
+        let stored = try ProgressQueries.places(on: connection)
         var places: [Place] = []
         for topic in Topics.readings {
             // A topic that is gone has no record: whatever was stored for it lies beyond its end.
@@ -167,7 +167,7 @@ struct Offsets {
                 guard batch.offset(run.messages.lowerBound) == wanted[run.partition] else { continue }
                 found[run.partition] = batch.fingerprint(run.messages.lowerBound)
             }
-            for case .outOfRange(let partition) in consumer.takeChanges() { waiting.remove(partition) }
+            for case .outOfRange(let partition) in consumer.drainChanges() { waiting.remove(partition) }
             // At the end of the log nothing comes: what the ends say has to do.
             waiting = waiting.filter { partition in
                 places.contains { $0.partition == partition && $0.high > wanted[partition]! }

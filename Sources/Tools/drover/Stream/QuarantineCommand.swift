@@ -40,7 +40,7 @@ extension Command {
                     vehicle = named
                 }
                 Signals.install()
-                try AuditDesk.note(.quarantineRetried, arguments, [("vehicle", vehicle?.text ?? "all")])
+                try CommandAudit.note(.quarantineRetried, arguments, [("vehicle", vehicle?.text ?? "all")])
                 return try retry(SettingsSource.load(arguments), vehicle, takesRest: arguments.has("--rest"))
             default: throw UsageError("say `list`, `retry VEHICLE` or `retry --all`")
             }
@@ -63,8 +63,9 @@ extension Command {
         let held = try QuarantineStore.list(on: connection).filter { vehicle == nil || $0.vehicle == vehicle }
         if let vehicle, held.isEmpty { throw Failure("\(vehicle) is not in quarantine: drover quarantine list") }
         let back = try QuarantineReturn(
-            Roles.workerSettings(settings, kafka: try settings.kafka(clientID: "drover-quarantine"), instanceID: nil),
-            log: Roles.log
+            ServiceRoles.workerSettings(
+                settings, kafka: try settings.kafka(clientID: "drover-quarantine"), instanceID: nil),
+            log: ServiceRoles.log
         ) { StopFlag.isSet }
         var refused = 0
         for each in held {

@@ -227,10 +227,10 @@ struct RejectedRecords {
     }
 
     private func fault<Record>(
-        _ value: [UInt8], _ key: [UInt8], _ decode: TickOr<Record>.Decode, ts: (Record) -> Int64
+        _ value: [UInt8], _ key: [UInt8], _ decode: TickOrRecord<Record>.Decode, ts: (Record) -> Int64
     ) -> DecodeError? {
         do throws(DecodeError) {
-            guard case .record(let record) = try unsafe TickOr(value, key: key, decode) else { return nil }
+            guard case .record(let record) = try unsafe TickOrRecord(value, key: key, decode) else { return nil }
             return ahead(ts(record))
         } catch {
             return error

@@ -129,7 +129,7 @@ struct ReplayJob {
 
     /// What the live tables hold the results of.
     func liveOffsets(_ connection: Connection) throws -> [TopicPartition: Int64] {
-        let offsets = try ReplaySchema.offsets(Store.liveSchema, on: connection)
+        let offsets = try ReplaySchema.offsets(SchemaConnection.liveSchema, on: connection)
         guard !offsets.isEmpty else {
             throw Failure("no worker has written anything yet: there is nothing to build again")
         }
@@ -148,7 +148,7 @@ struct ReplayJob {
         if let silent = live.keys.first(where: { firsts[$0] == nil }) {
             throw Failure("\(silent): its broker does not say where that time is; try again")
         }
-        let store = try Store.connect(settings.text("postgres.url"), schema: schema)
+        let store = try SchemaConnection.connect(settings.text("postgres.url"), schema: schema)
         // Nothing that late: the partition begins where the live tables end.
         _ = try ProgressStore.load(
             Dictionary(uniqueKeysWithValues: live.map { ($0.key, min(firsts[$0.key]! ?? $0.value, $0.value)) }),
@@ -170,8 +170,9 @@ struct ReplayJob {
                 """)
         }
         let replay = try Replay(
-            Roles.workerSettings(settings, kafka: try settings.kafka(clientID: "drover-replay"), instanceID: nil),
-            schema: schema, targets: targets, metrics: Metrics(), log: Roles.log)
+            ServiceRoles.workerSettings(
+                settings, kafka: try settings.kafka(clientID: "drover-replay"), instanceID: nil),
+            schema: schema, targets: targets, metrics: Metrics(), log: ServiceRoles.log)
         let line = ReplayProgress()
         let isDone = try replay.run(progress: line.show, shouldStop: { StopFlag.isSet })
         if isDone { line.end() }

@@ -8,7 +8,7 @@ extension Command {
         example: "drover work --set kafka.instance_id=worker-1",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
-            try Roles.work(settings)
+            try ServiceRoles.work(settings)
             return .done
         })
 }

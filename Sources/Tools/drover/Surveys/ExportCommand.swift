@@ -65,7 +65,7 @@ extension Command {
                 title: arguments.text("--title") ?? "Sightings of butterflies",
                 creator: arguments.text("--creator") ?? "not named", rights: arguments.text("--rights") ?? "not stated")
             let connection = try Connection(conninfo: settings.readerConninfo)
-            try AuditDesk.noteTaken(
+            try CommandAudit.noteTaken(
                 .exportTaken, about: filter.surveyor,
                 [
                     ("format", "\(format)"), ("rows", "\(kind)"), ("species", filter.species.joined(separator: " ")),

@@ -17,7 +17,7 @@ extension Command {
         }
         let rows = try ForwardStore.list(
             state: state, site: arguments.text("--site"), survey: arguments.text("--survey"),
-            on: Store.connect(settings.text("postgres.url")))
+            on: SchemaConnection.connect(settings.text("postgres.url")))
         Out.result(render(try QueryOutput(rows)))
         return .done
     }
@@ -25,7 +25,7 @@ extension Command {
     static func retryForwards(_ arguments: Arguments, _ settings: Settings) throws -> ExitCode {
         let count = try ForwardStore.retry(
             site: arguments.text("--site"), survey: arguments.text("--survey"),
-            on: Store.connect(settings.text("postgres.url")))
+            on: SchemaConnection.connect(settings.text("postgres.url")))
         Out.note("\(count) version\(count == 1 ? "" : "s") of surveys will be tried again by `drover notify`")
         return .done
     }

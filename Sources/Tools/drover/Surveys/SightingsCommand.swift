@@ -44,15 +44,15 @@ extension Command {
 
     private static func listOpen(_ arguments: Arguments, _ settings: Settings) throws -> ExitCode {
         let render = try arguments.one("--format", of: queryFormats, standard: "table")
-        let rows = try SurveyVersionReads.open(
-            site: arguments.text("--site"), on: Store.connect(settings.text("postgres.url")))
+        let rows = try SurveyVersionQueries.open(
+            site: arguments.text("--site"), on: SchemaConnection.connect(settings.text("postgres.url")))
         Out.result(render(try QueryOutput(rows)))
         return .done
     }
 
     private static func show(_ site: String, _ survey: String, _ settings: Settings) throws -> ExitCode {
-        let versions = try SurveyVersionReads.versions(
-            of: survey, site: site, on: Store.connect(settings.text("postgres.url")))
+        let versions = try SurveyVersionQueries.versions(
+            of: survey, site: site, on: SchemaConnection.connect(settings.text("postgres.url")))
         guard let newest = versions.last else { throw Failure("there is no survey \(survey) of site \(site)") }
         for version in versions {
             Out.note(
@@ -89,8 +89,8 @@ extension Command {
     }
 
     private static func sayTaken(_ record: SurveyRecord, _ survey: Survey, _ settings: Settings) throws -> ExitCode {
-        let connection = try Store.connect(settings.text("postgres.url"))
-        switch try SurveyVersionReads.review(record.id, of: survey.survey, site: survey.site, on: connection) {
+        let connection = try SchemaConnection.connect(settings.text("postgres.url"))
+        switch try SurveyVersionQueries.review(record.id, of: survey.survey, site: survey.site, on: connection) {
         case .version(let number): Out.note("version \(number) of survey \(survey.survey)")
         case .waits: Out.note("it waits for the version that it was made from")
         case .overtaken:
@@ -108,9 +108,9 @@ extension Command {
             throw UsageError("--format \(format): must be one of csv, json, table")
         }
         let year = try arguments.integer("--year", in: 1700...2100)
-        let visits = try SurveyVersionReads.visits(
+        let visits = try SurveyVersionQueries.visits(
             of: species, site: arguments.text("--site"), year: year.map { Int32($0) },
-            on: Store.connect(settings.text("postgres.url")))
+            on: SchemaConnection.connect(settings.text("postgres.url")))
         var table = Table(["site", "year", "visits", "index", "mean_week", "weeks"])
         for one in visits {
             let curve = FlightCurve(one.visits)

@@ -26,14 +26,14 @@ extension Command {
         let (bytes, file) = (try Files.read(path), TaxonomyFile.self)
         let taxonomy: TaxonomyFile
         do throws(TaxonomyFile.Fault) { taxonomy = try file.init(bytes) } catch { throw Failure("\(path): \(error)") }
-        let connection = try SurveyTaxonomy.connect(conninfo)
+        let connection = try TaxonomyStore.connect(conninfo)
         return try SurveyReadBack.load(taxonomy, source: source, on: connection)
     }
 
     /// What is shipped, where nothing was loaded yet.
     static func loadShippedTaxonomy(_ settings: Settings) throws {
         let conninfo = settings.text("postgres.url")
-        guard try TaxonReads.isEmpty(on: Connection(conninfo: conninfo)) else { return }
+        guard try TaxonQueries.isEmpty(on: Connection(conninfo: conninfo)) else { return }
         let path = try Home.path("Deploy/taxonomy/butterflies-watamu.csv")
         _ = try load(path, source: Files.name(path), conninfo)
     }

@@ -16,7 +16,7 @@ extension Command {
         example: "drover gateway --set gateway.plain_tcp_cidrs=192.168.40.0/24",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
-            try Roles.gateway(settings)
+            try ServiceRoles.gateway(settings)
             return .done
         })
 
@@ -94,11 +94,11 @@ extension Command {
         Out.note("kept: `drover log show \(id)` prints it")
     }
 
-    private static func place(_ arguments: Arguments) throws -> (Address, UInt16) {
+    private static func place(_ arguments: Arguments) throws -> (IPAddress, UInt16) {
         guard arguments.operands.count == 1, let colon = arguments.operands[0].lastIndex(of: ":"),
             let port = UInt16(arguments.operands[0][colon...].dropFirst()), port > 0
         else { throw UsageError("one HOST:PORT is to be named") }
-        return (try Address.resolve(String(arguments.operands[0][..<colon])), port)
+        return (try IPAddress.resolve(String(arguments.operands[0][..<colon])), port)
     }
 
     private static func key(_ arguments: Arguments) throws -> [UInt8] {

@@ -11,11 +11,12 @@ extension Command {
         example: "drover gateway pull-iso --once --set iso.endpoint=https://maker.example/Fleet/1",
         run: { arguments in
             let settings = try SettingsSource.load(arguments)
-            SettingFiles.warn(settings, of: .iso, log: Roles.log)
+            SettingFiles.warn(settings, of: .iso, log: ServiceRoles.log)
             Signals.install()
             let puller = try ISOFleetPuller(
-                isoSettings(settings), kafka: try Roles.kafka(settings, clientID: "drover-iso", log: Roles.log),
-                shape: settings.topicShape, metrics: MetricsRole.of("iso"), log: Roles.log)
+                isoSettings(settings),
+                kafka: try ServiceRoles.kafka(settings, clientID: "drover-iso", log: ServiceRoles.log),
+                shape: settings.topicShape, metrics: MetricsRole.of("iso"), log: ServiceRoles.log)
             guard arguments.has("--once") else {
                 puller.run { StopFlag.isSet }
                 return .done

@@ -131,7 +131,7 @@ extension Command {
         else { throw UsageError("service needs the engine hours at which it was done: --hours 1234.5") }
         let vehicle = try vehicleID(arguments)
         let reader = try machineReader(vehicle, arguments)
-        let newest = try MachineView.engineHours(vehicle, Home.reportQueries(), on: reader)
+        let newest = try MachineDetail.engineHours(vehicle, Home.reportQueries(), on: reader)
         let action = try ActionPush.action(arguments, vehicle: vehicle, kind: .service(atHours: hours))
         if let why = newest?.fault(hours, doneMs: action.ts) { throw Failure("\(vehicle): \(why)") }
         try ActionPush(settings: SettingsSource.load(arguments)).push(action)

@@ -67,7 +67,7 @@ extension Command {
 
     /// Names are looked at by the gateway, whenever it connects; its settings may be elsewhere.
     private static func allow(_ address: Action.Address, _ settings: Settings) throws {
-        guard let known = Sockets.Address(address.host), let port = UInt16(exactly: address.port),
+        guard let known = Sockets.IPAddress(address.host), let port = UInt16(exactly: address.port),
             let refusal = try settings.deviceReach().refusal(of: known, port: port)
         else { return }
         let text = "--address \(address.host):\(address.port): \(refusal)"
@@ -149,6 +149,6 @@ extension Command {
     ) throws -> Action.Registration {
         var registration = Action.Registration()
         if isCar { registration.car = Action.Car() }
-        return try VehicleKeeper.registration(of: vehicle, isCar: isCar, on: connection) ?? registration
+        return try VehicleRegistrationStore.registration(of: vehicle, isCar: isCar, on: connection) ?? registration
     }
 }

@@ -1,7 +1,0 @@
-internal import Basics
-
-/// Parts of addresses that pages and mails link to.
-package enum Address {
-    /// A segment of a path, or a name or value of its query.
-    package static func escaped(_ text: String) -> String { PercentEncoding.text(text) }
-}

@@ -1,0 +1,88 @@
+internal import Alerts
+internal import Crypto
+internal import ExternalServices
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Storage
+
+/// One's own account: names, units, zone, password, where one is logged in.
+extension AccountRoutes {
+    func account(
+        _ session: Token, _ holder: AccountHolder, _ notice: FormView.Notice?, _ connection: Connection,
+        status: Int = 200
+    ) throws -> Response {
+        .unkept(
+            AccountView.account(
+                holder, sessions: try LogInStore.sessions(ofSession: session.digest, on: connection),
+                mark: CSRFGuard.mark(session), notice: notice,
+                more: AppPasswordView.sections(
+                    holder, tokens: try AppPasswordStore.list(ofSession: session.digest, on: connection),
+                    scopes: try AppPasswordStore.scopes(ofSession: session.digest, on: connection),
+                    hasFactors: codeKey != nil, mark: CSRFGuard.mark(session))), status)
+    }
+
+    func change(
+        _ request: Request, _ fields: FormFields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
+    ) throws -> Response {
+        guard let first = fields.name("first_name"), let last = fields.name("last_name") else {
+            return try account(
+                session, holder, .fault("A name has at most 200 bytes and no line ends."), connection, status: 422)
+        }
+        guard let units = DriverSettings.Units(rawValue: fields["units"] ?? "") else {
+            return try account(session, holder, .fault("Units are metric or us."), connection, status: 422)
+        }
+        guard let zone = fields["zone"], TimeZoneName(zone) != nil else {
+            return try account(
+                session, holder, .fault("The time zone is none that is known, like Europe/Berlin."), connection,
+                status: 422)
+        }
+        try LogInStore.change(
+            session: session.digest, firstName: first, lastName: last, units: units, zone: zone, on: connection)
+        guard let changed = try LogInStore.holder(ofSession: session.digest, on: connection) else {
+            return .seeOther("/login")
+        }
+        return try account(session, changed, .done("Saved."), connection)
+    }
+
+    func changePassword(
+        _ request: Request, _ fields: FormFields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
+    ) throws -> Response {
+        let password: String
+        switch AccountRoutes.newPassword(fields, mail: holder.mail ?? "") {
+        case .success(let chosen): password = chosen
+        case .failure(let why): return try account(session, holder, .fault(why.text), connection, status: 422)
+        }
+        guard !Password.isBusy else { return busy }
+        guard
+            let recipe = try LogInStore.ownRecipe(session: session.digest, remote: request.remote, on: connection)
+        else {
+            return try account(session, holder, .fault(AccountRoutes.tooMany), connection, status: 429)
+                .with("Retry-After", "900")
+        }
+        guard let kept = AccountRoutes.kept(password),
+            let old = Password.digest(fields.password("old") ?? "", salt: recipe.salt, cost: recipe.cost)
+        else { return try busy(holder.mail ?? "", request, session.digest, connection) }
+        guard try LogInStore.changePassword(session: session.digest, old: old, new: kept, on: connection) else {
+            try AuditLog.record(
+                .logInFailed, about: holder.mail, from: request.remote, [("why", "own password")], on: connection)
+            return try account(
+                session, holder, .fault("The password as it is was wrong; nothing was changed."), connection,
+                status: 401)
+        }
+        return try account(
+            session, holder, .done("The password is changed. Everywhere else you are logged out."), connection)
+    }
+
+    func endSession(
+        _ request: Request, _ fields: FormFields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
+    ) throws -> Response {
+        if let number = fields["number"].flatMap({ Int64($0) }) {
+            try connection.transaction {
+                try LogInStore.end(session: session.digest, number: number, on: connection)
+                try AuditLog.record(.sessionEnded, by: holder.account, from: request.remote, on: connection)
+            }
+        }
+        return Response.seeOther("/account").with("Cache-Control", "no-store")
+    }
+}

@@ -1,0 +1,117 @@
+internal import Fleet
+internal import HTTPServer
+internal import Presentation
+internal import Storage
+
+/// The form that binds an account to a person on a campus's roster.
+struct BindForm {
+    let role: PersonRole
+    var campus = ""
+    var id = ""
+    var notice: FormView.Notice?
+
+    init(_ role: PersonRole) { self.role = role }
+
+    /// Nil: the form is none of ours.
+    init?(_ fields: FormFields) {
+        guard let role = fields["role"].flatMap(PersonRole.init) else { return nil }
+        self.role = role
+        campus = String((fields["campus"] ?? "").filter { !$0.isWhitespace }.prefix(64))
+        id = String((fields["id"] ?? "").filter { !$0.isWhitespace }.prefix(64))
+    }
+
+    var isWhole: Bool { VehicleID.isValid(campus.utf8) && VehicleID.isValid(id.utf8) }
+}
+
+/// An account is bound to a person of the roster once, by a code that is mailed to the roster's address: docs/campus-people.md.
+extension CampusPageRoutes {
+    func addBinding(to router: inout Router) {
+        router.add("POST", "/campus-code") { request in
+            access.form(request, for: CampusPageRoutes.people) { caller, fields, _ in
+                guard var typed = BindForm(fields) else { return CampusPageRoutes.oldForm }
+                guard typed.isWhole else { return again(caller, typed, CampusPageRoutes.idRule) }
+                guard codes.isMailing else { return binding(caller, typed, status: 503) }
+                guard try codes.mail(campus: typed.campus, person: typed.id, for: caller.account) else {
+                    return again(caller, typed, CampusPageRoutes.tooMany, status: 429)
+                }
+                typed.notice = .done(
+                    "If this id is on the roster, a code is on its way to its mail address. It is good for 15 minutes.")
+                return binding(caller, typed)
+            }
+        }
+        router.add("POST", "/campus-bind") { request in
+            access.form(request, for: CampusPageRoutes.people) { caller, fields, connection in
+                guard let typed = BindForm(fields) else { return CampusPageRoutes.oldForm }
+                guard typed.isWhole else { return again(caller, typed, CampusPageRoutes.idRule) }
+                guard codes.isMailing else { return binding(caller, typed, status: 503) }
+                let code = (fields["code"] ?? "").filter { !$0.isWhitespace }
+                guard PersonCodeRoutes.isCode(code) else { return again(caller, typed, "The code has eight digits.") }
+                switch try codes.bind(campus: typed.campus, person: typed.id, code: code, on: connection) {
+                case .taken: break
+                case .wrong:
+                    return again(
+                        caller, typed, "The code is wrong, was used, or is no longer good. Ask for a new one.")
+                case .tooMany: return again(caller, typed, CampusPageRoutes.tooMany, status: 429)
+                }
+                let bound = try BoundPersonStore.read(caller.account, key: caller.key, on: connection)
+                    .first { ($0.campus, $0.id) == (typed.campus, typed.id) }
+                // The roster has them as something that the account is not.
+                guard let bound else {
+                    return again(
+                        caller, typed,
+                        "The code was right, but on the roster this id is not a \(typed.role.role.name), and this account is "
+                            + "not what it is. Ask an administrator for the role.", status: 409)
+                }
+                return .seeOther(bound.role.page)
+            }
+        }
+    }
+
+    static let oldForm = Response.problem(
+        422, type: "form", detail: "This form is not whole. Open the page again and send it from there.")
+    private static let idRule = "The campus and your id are 1 to 64 letters, digits, -, _ or . each."
+    private static let tooMany =
+        "Too many codes were asked for or handed in. Wait a quarter of an hour and try again."
+
+    private func again(_ caller: PageCaller, _ typed: BindForm, _ why: String, status: Int = 422) -> Response {
+        var typed = typed
+        typed.notice = .fault(why)
+        return binding(caller, typed, status: status)
+    }
+
+    /// Binds an account to its person.
+    func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
+        let what = typed.role.role.name
+        var body: HTML =
+            "<p>This account is not bound to a \(what) of a campus yet. That is done once: your campus has you on its roster with an id and a mail address, a code is mailed there, and you hand it in here.</p>\n"
+        if codes.isMailing {
+            let hidden: [FormView.Field] = [
+                .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "role", value: typed.role.rawValue),
+            ]
+            let who: [FormView.Field] = [
+                .input(
+                    name: "campus", label: "Campus, as its dispatcher calls it", type: "text", value: typed.campus,
+                    autocomplete: "off"),
+                .input(name: "id", label: "Your id on the roster", type: "text", value: typed.id, autocomplete: "off"),
+            ]
+            body += "<h2>1. Have a code mailed</h2>\n"
+            body += FormView.form("/campus-code", hidden + who, "Mail me a code", id: "ask")
+            body += "<h2>2. Hand the code in</h2>\n"
+            body += FormView.form(
+                "/campus-bind",
+                hidden + who + [
+                    .input(
+                        name: "code", label: "Code from the mail, eight digits", type: "text", value: "",
+                        autocomplete: "one-time-code")
+                ],
+                "Bind this account", id: "bind")
+        } else {
+            body += "<p class=\"warning\">\(codes.off) Ask whoever runs it.</p>"
+        }
+        var response = PageShell(caller: caller, assets: assets).page(
+            "bind this account", at: typed.role.page,
+            main: FormView.main("Bind this account to your campus", typed.notice, body))
+        response.status = status
+        return response
+    }
+}

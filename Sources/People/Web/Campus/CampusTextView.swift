@@ -1,0 +1,139 @@
+internal import Alerts
+internal import Basics
+internal import Fleet
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// Rides in words, and what the pages' map is drawn from: the script (Sources/People/Web/Assets/campus.js) draws each element with `data-mark`
+/// or `data-way`, so that map and text say the same.
+enum CampusTextView {
+    /// As people read a ride's state.
+    static func state(_ ride: RideNow) -> String {
+        switch ride.state {
+        case .queued: "waiting for a vehicle"
+        case .assigned: "a vehicle is coming"
+        case .onBoard: "on board"
+        case .done: "done"
+        case .ended: "ended before you arrived"
+        case .cancelled: "cancelled"
+        case .expired: "given up: no vehicle was free in time"
+        case .refused: "refused"
+        }
+    }
+
+    /// The same for dispatchers.
+    static func short(_ state: String) -> String { state.replacing("_", with: " ") }
+
+    static func place(_ address: String?, _ place: Position) -> String { address ?? degrees(place) }
+
+    /// Five decimals are about a metre.
+    static func degrees(_ place: Position) -> String {
+        let rounded = place.rounded(decimals: 5)
+        return Decimal.text(Int64(rounded.latitude), decimals: 7) + ", "
+            + Decimal.text(Int64(rounded.longitude), decimals: 7)
+    }
+
+    /// For `data-place`: `38.9 -77.05`.
+    static func data(_ place: Position) -> String { place.text.replacing(",", with: " ") }
+
+    static func data(_ places: [Position]) -> String { places.map(data).joined(separator: ",") }
+
+    /// The attributes of an element that the map shows as a sign.
+    static func mark(_ sign: String, _ name: String, _ place: Position, kind: String) -> HTML {
+        "data-mark=\"\(sign)\" data-kind=\"\(kind)\" data-name=\"\(name)\" data-place=\"\(data(place))\""
+    }
+
+    static func distance(_ metres: Double, _ caller: PageCaller) -> String {
+        switch caller.units {
+        case .us where metres < 161: "\(Int((metres / 0.3048 / 10).rounded()) * 10) ft"
+        case .metric where metres < 995: "\(Int((metres / 10).rounded()) * 10) m"
+        case .us, .metric: ShownValue(metres / 1_000, unit: "km", in: caller.units).text
+        }
+    }
+
+    /// `in 4 min, at 09:15`; of a time that is over, `at 09:15`.
+    static func expected(_ ms: Int64, _ caller: PageCaller, nowMs: Int64) -> HTML {
+        let at: HTML =
+            "at <time datetime=\"\(UTC.text(ms))\">\(String(caller.clock.second(ms).prefix(5)))</time>"
+        let minutes = (ms - nowMs + 30_000) / 60_000
+        guard ms > nowMs else { return at }
+        return "\(minutes < 1 ? "in less than a minute" : "in \(minutes) min"), \(at)"
+    }
+
+    /// The arrival, by a vehicle that is silent.
+    static func unknown(_ seenMs: Int64, nowMs: Int64) -> HTML {
+        "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
+    }
+
+    /// Positions are stale after an hour even where plans accept any age, as on a played day.
+    private static let oldMs: Int64 = 3_600_000
+
+    /// Ticks make a vehicle silent; where none come, its age alone says so.
+    static func isStale(_ seenMs: Int64, isSilent: Bool, _ settings: CampusSettings?, nowMs: Int64) -> Bool {
+        isSilent || nowMs - seenMs > (settings?.staleMs ?? oldMs)
+    }
+
+    /// `6 min 40 s`
+    static func span(_ seconds: Double?) -> String? {
+        seconds.map { seconds in
+            let whole = Int(seconds.rounded())
+            return whole < 60 ? "\(whole) s" : "\(whole / 60) min \(whole % 60) s"
+        }
+    }
+
+    static func photo(_ photo: String?, of name: String, _ campus: String) -> HTML {
+        guard let photo else { return "" }
+        let address = "/campus-photos/\(URLText.escaped(campus))/\(URLText.escaped(photo))"
+        return
+            "<img class=\"face\" src=\"\(address)\" alt=\"Photo of \(name)\" width=\"64\" height=\"64\">"
+    }
+
+    /// A form of one button.
+    static func button(
+        _ action: String, _ text: String, _ caller: PageCaller, id: String, label: String? = nil,
+        fields: [(String, String)] = [], isQuiet: Bool = false
+    ) -> HTML {
+        let hidden = ([(CSRFGuard.field, caller.mark)] + fields).map { FormView.hidden($0, $1) }.joined()
+        let said: HTML = label.map { " aria-label=\"\($0)\"" } ?? ""
+        return
+            "<form class=\"one\" method=\"post\" action=\"\(action)\">\(hidden)<button id=\"\(id)\"\(said)\(isQuiet ? " class=\"quiet\"" : "")>\(text)</button></form>"
+    }
+
+    /// A place to be typed; the script fills it in from the map or the device.
+    static func coordinates(_ prefix: String, _ what: String, _ fields: [String: String]) -> HTML {
+        func input(_ name: String, _ label: String, _ most: Int) -> HTML {
+            let value = fields[prefix + name] ?? ""
+            return
+                "<div><label for=\"\(prefix)\(name)\">\(label) of \(what), degrees</label><input id=\"\(prefix)\(name)\" name=\"\(prefix)\(name)\" type=\"text\" inputmode=\"decimal\" maxlength=\"20\" autocomplete=\"off\" value=\"\(value)\"></div>"
+        }
+        return
+            "<div class=\"pair\">\(input("latitude_deg", "Latitude", 90))\(input("longitude_deg", "Longitude", 180))</div>"
+    }
+
+    static func notice(_ notice: FormView.Notice?) -> HTML { notice.map(HTML.notice) ?? "" }
+
+    /// The map of a page, with the campus on it.
+    static func map(_ base: BaseMap, _ settings: CampusSettings?, label: String) -> HTML {
+        "<div id=\"map\" class=\"map\" role=\"region\" aria-label=\"\(label)\" \(base.attributes) data-boundary=\"\(data(settings?.boundary ?? []))\"></div>"
+    }
+
+    /// The time of the page's data, and whether it is live.
+    static func updated(_ caller: PageCaller, nowMs: Int64) -> HTML {
+        "<p class=\"soft\"><span id=\"updated\" data-live>Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id=\"live\"></span></p>"
+    }
+
+    /// The form for one's photo; the script sends it.
+    static func photoForm(_ person: RideRecord.Person, _ campus: String, _ role: PersonRole, _ caller: PageCaller)
+        -> HTML
+    {
+        """
+        <details><summary>Your name and photo</summary>
+        <p>\(photo(person.photo, of: person.name, campus)) \(person.name), as \(role == .rider ? "your driver sees you" : "your riders see you").</p>
+        <form class="fields" data-photo="/campus-photo?role=\(role.rawValue)" data-mark-of-form="\(caller.mark)">
+        <label for="photo">Another photo: JPEG, PNG or WebP, at most 512 KiB</label><input id="photo" type="file" accept="image/jpeg,image/png,image/webp" required>
+        <button>Keep this photo</button> <span role="status"></span></form>
+        </details>
+        """
+    }
+}

@@ -1,0 +1,200 @@
+internal import Basics
+internal import Fleet
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// The dispatcher's monitor: vehicles with their itineraries and open rides on a map and in tables that say the same, what went
+/// otherwise than planned, and waiting and riding beside the last weeks.
+struct DispatchMonitorView {
+    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    private static let events = [
+        "cancelled": "ride cancelled", "expired": "ride given up: no vehicle in time", "refused": "ride refused",
+        "ended": "ride ended before its drop-off", "hand_over": "ride given to another vehicle",
+        "fell_silent": "no position of the vehicle: it gets no rides",
+        "silence": "no sign of life of the driver: out of service",
+        "override": "driver refused a ride", "breakdown": "breakdown", "out_of_service": "out of service",
+    ]
+
+    let view: CampusSnapshot
+    let campuses: [(id: String, name: String)]
+    let caller: PageCaller
+    let nowMs: Int64
+    /// There is a routing service to draw itineraries along roads.
+    let hasRoads: Bool
+
+    func html(_ base: BaseMap) -> HTML {
+        let campus = URLText.escaped(view.campus)
+        return """
+            <h1>Dispatch: \(view.settings.name)</h1>
+            \(chooser)
+            <p id="said" role="status" data-live class="told">\(said)</p>
+            \(CampusTextView.updated(caller, nowMs: nowMs))
+            <div class="beside" id="follow" data-stream="/dispatch/\(campus)/stream" data-event="campus">
+            \(CampusTextView.map(base, view.settings, label: "Map of vehicles, itineraries and open stops; the tables say the same"))
+            <div>
+            \(vehicles)
+            \(rides)
+            </div>
+            </div>
+            \(events)
+            \(times)
+            <h2>With other weights</h2>
+            <p>How the day would have gone with other weights, by the same records: <code>drover dispatch try --campus \(view.campus) --weights FILE --date \(ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p>
+            """
+    }
+
+    private var chooser: HTML {
+        guard campuses.count > 1 else { return "" }
+        let options = HTML.options(campuses.map { ($0.id, $0.name) }, view.campus)
+        return
+            "<form class=\"filter\" method=\"get\" action=\"/dispatch\"><div><label for=\"campus\">Campus</label><select id=\"campus\" name=\"campus\">\(options)</select></div><button>Show</button></form>"
+    }
+
+    private var said: String {
+        let queued = view.rides.count { $0.state == .queued }
+        let alarmed = view.vehicles.filter(\.isAlarmed).map(\.vehicle)
+        let alarm =
+            alarmed.isEmpty
+            ? ""
+            : " Need attention, silent with passengers on board: \(alarmed.joined(separator: ", ")). Call, then end their rides or hand them over."
+        let counts = [counted(view.vehicles.count, "vehicle"), counted(view.rides.count, "open ride")]
+        return counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm
+    }
+
+    private func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
+
+    // MARK: Tables. Each body is replaced by itself when it changes.
+
+    private func table(_ id: String, _ caption: String, _ headers: [String], _ rows: [HTML], empty: String) -> HTML {
+        let body: HTML =
+            rows.isEmpty
+            ? "<tr><td colspan=\"\(headers.count)\" class=\"empty\">\(empty)</td></tr>"
+            : rows.joined(separator: "\n")
+        let heads: HTML = headers.map { "<th scope=\"col\">\($0)</th>" }.joined()
+        return """
+            <h2 id="\(id)-name">\(caption)</h2>
+            <div class="scroll" role="region" aria-labelledby="\(id)-name" tabindex="0"><table>
+            <thead><tr>\(heads)</tr></thead>
+            <tbody id="\(id)" data-live>\(body)</tbody></table></div>
+            """
+    }
+
+    private var vehicles: HTML {
+        table(
+            "vehicles", "Vehicles", ["Vehicle", "Driver", "Next stops", "Seats taken", "Seen"],
+            view.vehicles.map(vehicle), empty: "No vehicle is in service.")
+    }
+
+    /// With the day when it is not today.
+    private func seen(_ ms: Int64) -> String {
+        let (day, today) = (
+            ZonedDay.date(ofMs: ms, zone: caller.clock.zone), ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
+        )
+        return (day == today ? "" : day + " ") + caller.clock.second(ms)
+    }
+
+    private func vehicle(_ vehicle: VehicleNow) -> HTML {
+        let way = view.way(vehicle)
+        let road: HTML =
+            hasRoads && way.count > 1
+            ? """
+             data-road="/dispatch/\(encoded: view.campus)/roads/\(encoded: vehicle.vehicle)" \
+            data-road-of="\(CampusTextView.data(CampusSnapshot.roughly(way)))"
+            """ : ""
+        let stops: [HTML] = vehicle.stops.map { stop in
+            let ride = view.rides.first { $0.pickup.request == stop.dropLast(2) }
+            let name = ride.map(view.rider) ?? String(stop.dropLast(2))
+            return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(name)</li>"
+        }
+        let state: HTML = vehicle.state == .leaving ? "<br><span class=\"soft\">leaving service</span>" : ""
+        let alarm: HTML =
+            vehicle.isAlarmed ? "<br><span class=\"critical\">needs attention: silent with passengers, call</span>" : ""
+        let isStale = CampusTextView.isStale(
+            vehicle.seenMs, isSilent: vehicle.isSilent, view.settings, nowMs: nowMs)
+        let silent: HTML = isStale ? "<br><span class=\"warning\">silent: gets no rides</span>" : ""
+        let kind = vehicle.isAlarmed ? "alarm" : isStale ? "stale" : "vehicle"
+        return """
+            <tr \(CampusTextView.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: kind)) data-way="\(CampusTextView.data(way))"\(road)>\
+            <th scope="row">\(vehicle.vehicle)</th><td>\(vehicle.driverName)\(state)\(alarm)\(silent)</td>\
+            <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
+            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(Age.text(vehicle.seenMs, nowMs: nowMs))</td></tr>
+            """
+    }
+
+    private var rides: HTML {
+        table(
+            "rides", "Open rides",
+            ["Rider", "State", "Vehicle", "From and to", "Passengers", "Pickup", "Drop-off", "Why"],
+            view.rides.map(ride), empty: "Nobody waits or rides.")
+    }
+
+    private func ride(_ ride: RideNow) -> HTML {
+        let (pickup, name) = (ride.pickup, view.rider(ride))
+        let carrier = ride.carrier
+        let isStale =
+            carrier.map {
+                CampusTextView.isStale($0.seenMs, isSilent: $0.isSilent, view.settings, nowMs: nowMs)
+            } ?? false
+        let needs: HTML =
+            carrier?.isAlarmed == true && ride.state == .onBoard
+            ? "<br><span class=\"critical\">needs attention</span>" : ""
+        func time(_ ms: Int64?, isExpected: Bool = true) -> HTML {
+            if isStale, isExpected { return "<span class=\"stale\">not known</span>" }
+            return .text(ms.map { String(caller.clock.second($0).prefix(5)) }) ?? "–"
+        }
+        func end(_ sign: String, _ what: String, _ address: String?, _ place: Position, shows: Bool) -> HTML {
+            let mark: HTML = shows ? CampusTextView.mark(sign, "\(what) \(name)", place, kind: "stop") : ""
+            return "<span \(mark)>\(sign) \(CampusTextView.place(address, place))</span>"
+        }
+        let line = ride.placeInLine.map { ", number \($0) in line" } ?? ""
+        return """
+            <tr><th scope="row">\(name)</th><td>\(CampusTextView.short(ride.state.rawValue))\(line)\(needs)</td>\
+            <td>\(ride.carrier?.vehicle ?? "–")</td>\
+            <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != .onBoard))<br>\
+            \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="n">\(pickup.passengers)</td>\
+            <td class="k">\(time(ride.pickupMs, isExpected: ride.state != .onBoard))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
+            """
+    }
+
+    private func deal(_ request: String, _ name: String) -> HTML {
+        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)?deal=1#deal\" aria-label=\"End or hand over the ride of \(name)\">end or hand over</a>"
+    }
+
+    private func why(_ request: String, _ name: String) -> HTML {
+        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)\" aria-label=\"Why this vehicle, ride of \(name)\">why</a>"
+    }
+
+    private var events: HTML {
+        table(
+            "events", "Otherwise than planned, in the last hour", ["Time", "What", "Rider", "Vehicle", "Why"],
+            view.events.map { event in
+                let vehicle = event.what == "override" ? event.vehicle.map { "given to \($0)" } : event.vehicle
+                let rider = event.rider ?? "–"
+                let link = event.request.map { why($0, event.rider ?? $0) } ?? "–"
+                return """
+                    <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(DispatchMonitorView.events[event.what] ?? CampusTextView.short(event.what))\(event.reason.map { ": \($0)" } ?? "")</td>\
+                    <td>\(rider)</td><td>\(vehicle ?? "–")</td><td>\(link)</td></tr>
+                    """
+            }, empty: "Nothing: no cancellation, no refusal, no breakdown.")
+    }
+
+    private var times: HTML {
+        let today = ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
+        // 1970 began on a Thursday.
+        let isoDay = ZonedDay(date: today, zone: "UTC").map { Int(($0.fromMs / UTC.msPerDay + 3) % 7 + 1) }
+        let rows: [HTML] = view.times.map { times in
+            let name = times.weekday.map { DispatchMonitorView.weekdays[$0 - 1] + "s, four weeks" } ?? "Today"
+            let isTheSame = times.weekday == isoDay
+            let cells: [HTML] = [times.waitingP50S, times.waitingP90S, times.ridingP50S].map {
+                "<td class=\"n\">\(CampusTextView.span($0) ?? "–")</td>"
+            }
+            return
+                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th><td class=\"n\">\(times.requests)</td><td class=\"n\">\(times.served)</td>\(cells.joined())</tr>"
+        }
+        return table(
+            "times", "Waiting and riding, today and in the last four weeks",
+            ["Day", "Rides asked for", "Done", "Waiting, median", "Waiting, 90 %", "Riding, median"], rows,
+            empty: "Nobody asked for a ride in four weeks.")
+    }
+}

@@ -1,0 +1,195 @@
+internal import Basics
+internal import Codecs
+internal import Fleet
+internal import Formats
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// A survey as it stands, or as one of its versions had it, with all versions.
+struct SurveyView {
+    let survey: Survey
+    let shown: SurveyPageQueries.Version
+    let versions: [SurveyPageQueries.Version]
+    /// Of the newest version only.
+    let facts: SurveyPageQueries.Facts?
+    let names: [Int: (accepted: String, isKnown: Bool)]
+    let open: SurveyPageQueries.Open?
+    let isReviewer: Bool
+    let caller: PageCaller
+
+    private var path: String { "/surveys/\(URLText.escaped(survey.site))/\(URLText.escaped(survey.survey))" }
+
+    func html(_ notice: FormView.Notice?) -> HTML {
+        let isNewest = shown.version == versions.last!.version
+        let correct: HTML =
+            isReviewer && isNewest
+            ? "<p><a class=\"button\" href=\"\(path)/correct\">Correct it, or say that it is right</a></p>" : ""
+        let waits: HTML? = open.map {
+            "<p class=\"warning\">Waits for a review: \($0.reasons).</p>"
+        }
+        let old: HTML =
+            isNewest
+            ? ""
+            : "<p class=\"warning\">This is version \(shown.version). <a href=\"\(path)\">The newest is \(versions.last!.version)</a></p>"
+        return FormView.main(
+            "Survey \(survey.survey)", notice,
+            """
+            <p><a href="/surveys">Surveys</a></p>
+            \(old)\(waits)\(correct)
+            \(about)
+            \(sightings)
+            \(lists)
+            \(history)
+            """)
+    }
+
+    // MARK: The walk
+
+    private var about: HTML {
+        var pairs: [(String, String?)] = [
+            ("Site", [survey.site, survey.siteName].compactMap { $0 }.joined(separator: ", ")), ("Route", survey.route),
+            ("Start", time(survey.startMs)), ("Stop", time(survey.stopMs)),
+            ("Place", survey.place.map { $0.text.replacing(",", with: ", ") }),
+            ("Way", survey.waypoints.isEmpty ? nil : "\(survey.waypoints.count) waypoints"),
+            ("Protocol", survey.surveyProtocol.map { $0 + (survey.isUpland ? ", upland" : "") }),
+        ]
+        if let facts {
+            pairs += [
+                ("Kept to its rules", facts.gate.map { ([$0] + facts.gateReasons).joined(separator: "; ") }),
+                ("Length", facts.distanceM.map { length($0) }), ("Pace", facts.paceMps.map { pace($0) }),
+                (
+                    "Weather of the service",
+                    facts.weatherMissing > 0
+                        ? "\(facts.weatherMissing) hours are still to come" : hours(facts.serviceWeather)
+                ),
+            ]
+        }
+        pairs += [
+            ("Own weather", weather(survey.weather)), ("Comments", survey.comments),
+            ("Surveyors", people), ("Observers", survey.observers.map { String($0) }), ("Meant for", survey.forwardTo),
+            ("Other fields", others(survey.others)),
+        ]
+        let rows: [HTML] = pairs.compactMap { name, value in
+            value.map { "<dt>\(name)</dt><dd>\($0)</dd>" }
+        }
+        return "<dl>\(rows.joined())</dl>"
+    }
+
+    /// By the surveyors' clocks.
+    private func time(_ ms: Int64) -> String {
+        UTC.localText(ms, offsetMin: survey.offsetMin).replacing("T", with: " ")
+    }
+
+    private func length(_ metres: Double) -> String {
+        ShownValue(metres / 1_000, unit: "km", in: caller.units).text
+    }
+    private func pace(_ metresPerS: Double) -> String {
+        ShownValue(metresPerS * 3.6, unit: "km/h", in: caller.units).text
+    }
+    private func celsius(_ value: Double) -> String { ShownValue(value, unit: "°C", in: caller.units).text }
+
+    private func weather(_ own: Survey.OwnWeather) -> String? {
+        func text(_ thousandths: Int64?, _ unit: String) -> String? {
+            thousandths.map { Decimal.text($0, decimals: 3) + unit }
+        }
+        let parts = [
+            own.temperatureC.map { celsius(Double($0) / 1_000) }, text(own.windSpeedMps, " m/s wind"),
+            own.windBeaufort.map { "wind \($0) Bft" }, text(own.windDirectionDeg, "° wind direction"),
+            text(own.cloudCoverPct, " % clouds"), text(own.sunPct, " % sun"),
+            own.isRaining.map { $0 ? "rain" : "no rain" }, others(own.others),
+        ].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    }
+
+    /// The service's weather, by hour.
+    private func hours(_ json: String) -> String? {
+        guard let items = (try? JSONValue(Array(json.utf8)))?.items, !items.isEmpty else { return nil }
+        return items.compactMap { hour in
+            guard let ts = hour["ts"]?.integer, let degrees = hour["temperature_c"]?.double else { return nil }
+            let source = [hour["source"]?.text, hour["model"]?.text].compactMap { $0 }.joined(separator: " ")
+            return "\(time(ts).dropFirst(11).prefix(5)) \(celsius(degrees)) (\(source))"
+        }.joined(separator: ", ")
+    }
+
+    private var people: String? {
+        let named = survey.surveyors.map { person in
+            [person.name, person.role.rawValue, person.expertise, person.mail, person.phone].compactMap { $0 }
+                .joined(separator: ", ")
+        }
+        return named.isEmpty ? nil : named.joined(separator: "; ")
+    }
+
+    private func others(_ fields: [Survey.OtherField]) -> String? {
+        fields.isEmpty ? nil : fields.map { "\($0.key): \($0.json)" }.joined(separator: ", ")
+    }
+
+    // MARK: What was seen
+
+    private var sightings: HTML {
+        let rows = survey.sightings.enumerated().map { number, sighting -> [HTML?] in
+            let name = names[number]
+            let given = name.map { $0.accepted == sighting.species } ?? true
+            let species: HTML = """
+                \(name?.accepted ?? sighting.species)\
+                \("<br><span class=\"soft\">given as \(sighting.species)</span>", if: !given)\
+                \("<br><span class=\"warning\">not known</span>", if: name?.isKnown == false)
+                """
+            return [
+                species, "\(sighting.count)", .text(sighting.atMs.map { String(time($0).dropFirst(11).prefix(5)) }),
+                .text(sighting.behaviour), .text(sighting.certainty?.rawValue), .text(sighting.section),
+                .text(sighting.place.map { $0.text.replacing(",", with: ", ") }), details(sighting),
+            ]
+        }
+        return HTML.table(
+            caption: "Sightings",
+            headers: [
+                .prose("Species"), .number("Count"), .word("Time"), .text("Behaviour"), .text("Certainty"),
+                .text("Section"), .word("Place"), .prose("More"),
+            ], rows: rows, empty: "Nothing was seen. That is data, too.")
+    }
+
+    private func details(_ sighting: Sighting) -> HTML {
+        let pairs: [(String, String?)] = [
+            ("habitat", sighting.habitat), ("conditions", sighting.conditions), ("life stage", sighting.lifeStage),
+            ("sex", sighting.sex), ("mark", sighting.mark), ("light", sighting.lightLux.map { "\($0) lux" }),
+            ("right to", sighting.uncertaintyM.map { "\($0) m" }), ("animals", sighting.animals),
+            ("plants", sighting.plants), ("comments", sighting.comments), ("own weather", weather(sighting.weather)),
+            ("other fields", others(sighting.others)),
+        ]
+        let texts: [HTML] = pairs.compactMap { name, value in value.map { "\(name): \($0)" } }
+        return (texts + sighting.photos.enumerated().map { photo($0.element, $0.offset + 1) }).joined(separator: "; ")
+    }
+
+    /// Photos of ours are shown; addresses elsewhere are named, since nothing of these pages asks another server.
+    private func photo(_ name: String, _ number: Int) -> HTML {
+        name.utf8.count == 64 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            ? "<a href=\"/survey-photos/\(name)\">photo \(number)</a>" : "photo: \(name)"
+    }
+
+    private var lists: HTML {
+        guard !survey.sections.isEmpty else { return "" }
+        return HTML.table(
+            caption: "Sections", headers: [.text("Section"), .number("Length"), .text("Habitat")],
+            rows: survey.sections.map {
+                [
+                    .text($0.section), .text($0.distanceMm.map { Decimal.text($0, decimals: 3) + " m" }),
+                    .text($0.habitat),
+                ]
+            }, empty: "")
+    }
+
+    private var history: HTML {
+        HTML.table(
+            caption: "Versions",
+            headers: [.word("Version"), .word("Said (\(caller.clock.zone))"), .word("By"), .prose("Note")],
+            rows: versions.map { version in
+                let name = version.version == 0 ? "0, as handed in" : String(version.version)
+                return [
+                    version.version == shown.version
+                        ? HTML(name) : "<a href=\"\(path)?version=\(version.version)\">\(name)</a>",
+                    caller.clock.html(version.saidMs), .text(version.by), .text(version.note),
+                ]
+            }, empty: "")
+    }
+}

@@ -1,0 +1,191 @@
+internal import Alerts
+internal import Basics
+internal import Fleet
+internal import HTTPServer
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// A car while it drives: its latest values, its driver's alerts, and buttons that cut and mark its trips.
+struct LiveDriveView {
+    let car: DriveRoutes.Car
+    let now: CarStatus?
+    let isDriving: Bool
+    let alerts: [OpenAlert]
+    let caller: PageCaller
+    let mayAct: Bool
+    let said: String?
+    let nowMs: Int64
+
+    var html: HTML {
+        """
+        <h1>\(car.name), live</h1>
+        <p><span id="state" role="status">\(state)</span> <span class="soft" id="updated">\(updated)</span> <span class="soft" id="live"></span></p>\(unmonitored)
+        <div id="drive-alerts" role="alert">\(alertList)</div>
+        <ul id="values" class="tiles drive" data-events="\(car.path)/events">\(values)</ul>
+        \(mayAct ? forms : "")
+        <p>\(car.link), <a href="\(car.path)/scan">its health</a>, <a href="/trips?vehicle=\(encoded: car.id.text)">its trips of today</a></p>
+        """
+    }
+
+    private var state: String {
+        guard let now else { return LiveDriveView.withoutTrip(hasReported: car.hasReported) }
+        let since = caller.clock.minute(now.startMs)
+        let tag = now.tag.map { ", tagged “\($0)”" } ?? ""
+        let discarded = now.isDiscarded ? ", discarded: it does not count" : ""
+        return isDriving
+            ? "On a trip since \(since)\(tag)\(discarded)."
+            : "Not driving. Its last trip went from \(since) to \(caller.clock.second(now.endMs))\(tag)\(discarded)."
+    }
+
+    /// A trip is its driver's from its beginning on: who gets a car amid one sees alerts of theirs, and the next trip.
+    static func withoutTrip(hasReported: Bool) -> String {
+        hasReported
+            ? "It has driven, and no trip of it is yours to see: its last one began before the car was yours to drive. "
+                + "Values show with its next trip."
+            : "It has not driven yet. Values show as soon as its first readings are here."
+    }
+
+    private var unmonitored: HTML {
+        now?.unmonitored.map {
+            "\n<p id=\"not-monitored\" class=\"warning\">Not monitored. \($0.why)</p>"
+        } ?? ""
+    }
+
+    private var updated: String {
+        guard let now else { return "" }
+        return "Last reading \(caller.clock.second(now.endMs)), times are \(caller.clock.zone)."
+    }
+
+    private var values: HTML {
+        (now?.shown ?? []).map { value in
+            // The unit stands back.
+            let parts = value.text.split(separator: " ", maxSplits: 1).map(String.init)
+            return "<li>\(value.name)<b>\(parts[0])\(parts.count > 1 ? " <small>\(parts[1])</small>" : "")</b></li>"
+        }.joined()
+    }
+
+    private var alertList: HTML {
+        alerts.map { open in
+            let alert = open.alert
+            let worst = alert.shown(alert.worstValue, caller.units).map { " (\($0))" } ?? ""
+            return
+                "<p class=\"\(alert.severity.rawValue)\">\(alert.parameter): \(alert.shownRule(caller.units))\(worst)\(alert.advice.map { ". \($0)" })</p>"
+        }.joined(separator: "\n")
+    }
+
+    /// Each button is a form of its own with an id of its own: sent twice, it counts once.
+    private var forms: HTML {
+        let done: HTML =
+            said.flatMap { LiveDriveView.words[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
+        return """
+            \(done)
+            <div class="doing">
+            \(form("start", "<button>Start a trip</button>"))
+            \(form("stop", "<button>End the trip</button>"))
+            </div>
+            <div id="trip">\(now == nil ? "" : onTrip)</div>
+            """
+    }
+
+    private var onTrip: HTML {
+        """
+        <details><summary>This trip: tag or discard it</summary>
+        <div class="doing">
+        \(form("tag", "<label for=\"tag\">Tag, empty removes it</label><input id=\"tag\" name=\"tag\" type=\"text\" maxlength=\"64\" autocomplete=\"off\"><button>Tag</button>"))
+        \(form("discard", "<button>Discard: it shall not count</button>"))
+        </div></details>
+        """
+    }
+
+    private func form(_ what: String, _ inside: HTML) -> HTML {
+        """
+        <form class="drive" method="post" action="\(car.path)/trip">\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", AlertAction.newID()))\(FormView.hidden("do", what))\(FormView.hidden("ts", ""))\(FormView.hidden("trip", now.map { String($0.startMs) } ?? ""))\(inside)</form>
+        """
+    }
+
+    static let words = [
+        "start": "Accepted: a trip starts with the next reading.", "stop": "Accepted: the trip ends here.",
+        "tag": "Accepted: the tag shows as soon as it counts.", "discard": "Accepted: this trip will not count.",
+    ]
+}
+
+extension DriveRoutes {
+    private static let alertsMax: Int64 = 10
+    /// A phone's clock counts while it is about right: what was pressed is between these readings, and not a moment later.
+    private static let clockMs: Int64 = 30_000
+
+    func live(_ request: Request) -> Response {
+        access.page(request, for: FleetRoutes.drivers) { caller, connection in
+            guard let car = try car(request, connection) else { return DriveRoutes.noCar }
+            try pool.withConnection { try CarStatus.watch(car.id, on: $0) }
+            let nowMs = Clock.nowMs()
+            let now = try CarStatus.read(
+                car.id, units: caller.units, rules: rules, price: price, queries: queries, on: connection)
+            let alerts = try OpenAlert.read(
+                ofKind: .car, car.id.text, role: caller.audience, limit: DriveRoutes.alertsMax, queries, on: connection)
+            let page = LiveDriveView(
+                car: car, now: now, isDriving: now?.isDriving(nowMs: nowMs) ?? false, alerts: alerts,
+                caller: caller, mayAct: !caller.roles.isDisjoint(with: DriveRoutes.actors), said: request.query["said"],
+                nowMs: nowMs)
+            return shell(caller).page(
+                "\(car.name), live", at: "/trips", scripts: ["live.js", "drive.js"], main: page.html)
+        }
+    }
+
+    /// The alerts of who has logged in, as their apps get them.
+    func events(_ request: Request) -> Response {
+        access.call(request, for: FleetRoutes.drivers) { caller, connection in
+            guard try car(request, connection) != nil else { return DriveRoutes.noCar }
+            let id = request.headers["last-event-id"].flatMap { Int64($0) }
+            return try .events(request) {
+                try pool.withConnection {
+                    try streams.open(caller.account, by: caller.holds, after: id, on: $0)
+                }
+            }
+        }
+    }
+
+    func say(_ request: Request) -> Response {
+        access.form(request, for: DriveRoutes.actors) { caller, fields, connection in
+            guard let car = try car(request, connection) else { return DriveRoutes.noCar }
+            let nowMs = Clock.nowMs()
+            let pressedMs = fields["ts"].flatMap { Int64($0) }.flatMap {
+                abs($0 - nowMs) <= DriveRoutes.clockMs ? $0 : nil
+            }
+            let ms = pressedMs ?? nowMs
+            guard let id = fields["id"], VehicleID.isValid(id.utf8), let what = fields["do"] else {
+                return DriveRoutes.noForm
+            }
+            let tripMs = fields["trip"].flatMap { Int64($0) }.flatMap { UTC.plausible.contains($0) ? $0 : nil }
+            let kind: Action.Kind
+            switch (what, tripMs) {
+            case ("start", _): kind = .tripStart
+            case ("stop", _): kind = .tripStop
+            case ("discard", let trip?): kind = .tripDiscard(atMs: trip)
+            case ("tag", let trip?):
+                let tag = (fields.name("tag") ?? "").trimmingBlanks
+                kind = .tripTag(atMs: trip, tag: tag.isEmpty ? nil : tag)
+            default: return DriveRoutes.noForm
+            }
+            let action = Action(id: id, vehicle: car.id, ts: ms, by: caller.account, note: nil, kind: kind)
+            if let refusal = try WriteRefusal.ofPage(.trip, isCar: true, car.id, at: action.aboutMs, on: connection) {
+                return refusal
+            }
+            return push(action, then: "\(car.path)/live?said=\(what)")
+        }
+    }
+
+    static let noForm = Response.problem(
+        422, type: "form", detail: "The form is not whole. Open the page again and send it from there.")
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        var slice = self[...]
+        while slice.first == " " { slice = slice.dropFirst() }
+        while slice.last == " " { slice = slice.dropLast() }
+        return String(slice)
+    }
+}

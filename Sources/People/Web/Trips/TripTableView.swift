@@ -1,0 +1,69 @@
+internal import Alerts
+internal import Basics
+internal import Presentation
+internal import Reports
+internal import Trips
+
+/// Trips as an account reads them.
+struct TripTableView {
+    private let trips: [TripRead]
+    private let caller: PageCaller
+    private let hasVehicles: Bool
+
+    /// - Parameter hasVehicles: they are of several vehicles, which are named.
+    init(_ trips: [TripRead], _ caller: PageCaller, hasVehicles: Bool = false) {
+        self.trips = trips
+        self.caller = caller
+        self.hasVehicles = hasVehicles
+    }
+
+    /// Each trip leads to its day, with its map.
+    func html(caption: String, empty: String) -> HTML {
+        let isUS = caller.units == .us
+        let vehicle: [HTML.Header] = hasVehicles ? [.word("Vehicle")] : []
+        return HTML.table(
+            caption: caption,
+            headers: vehicle + [
+                .word("Start"), .number("Duration, min"), .number("Distance, \(isUS ? "mi" : "km")"),
+                .number("Average, \(isUS ? "mph" : "km/h")"), .number("Greatest, \(isUS ? "mph" : "km/h")"),
+                .number("Idle, min"), .number("Sharp"), .number("Fuel, \(isUS ? "US gal" : "L")"),
+                .number(isUS ? "MPG" : "L/100 km"), .number("Cost"), .text("Driver"), .text("State"),
+            ],
+            rows: trips.map { read in (hasVehicles ? [vehicleLink(read)] : []) + cells(read) }, empty: empty)
+    }
+
+    private func vehicleLink(_ read: TripRead) -> HTML {
+        "<a href=\"/vehicles/\(encoded: read.vehicle)?kind=car\">\(read.vehicle)</a>"
+    }
+
+    private func cells(_ read: TripRead) -> [HTML?] {
+        let (figures, trip) = (read.figures, read.trip)
+        let isUS = caller.units == .us
+        func speed(_ figure: String?) -> String? { shown(figure, "km/h") }
+        let date = ZonedDay.date(ofMs: trip.startMs, zone: caller.clock.zone)
+        let link: HTML = "/trips?date=\(date)&amp;vehicle=\(encoded: read.vehicle)&amp;trip=\(trip.startMs)"
+        return [
+            "<a href=\"\(link)\">\(caller.clock.minute(trip.startMs))</a>",
+            .text(decimal(Double(trip.endMs - trip.startMs) / 60_000, 1)), .text(shown(figures.distanceKm, "km")),
+            .text(speed(figures.averageSpeedKmh)), .text(speed(figures.maxSpeedKmh)),
+            .text(decimal(Double(trip.totals.idleMs) / 60_000, 1)),
+            "\(trip.totals.sharpAccelerations + trip.totals.sharpBrakings)",
+            .text(isUS ? short(figures.fuelUSGal, 2) : short(figures.fuelL, 2)),
+            .text(isUS ? short(figures.averageMpg, 1) : figures.litresPer100km),
+            figures.fuelCost.flatMap { cost in
+                short(cost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
+            },
+            .text(read.driver), read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
+        ]
+    }
+
+    private func shown(_ figure: String?, _ unit: String) -> String? {
+        figure.flatMap { Double($0) }.flatMap {
+            decimal(ShownValue($0, unit: unit, in: caller.units).value, 1)
+        }
+    }
+
+    private func decimal(_ value: Double, _ decimals: Int) -> String? {
+        short(Decimal.scaled(value, decimals: decimals).map { Decimal.text($0, decimals: decimals) }, decimals)
+    }
+}

@@ -1,0 +1,128 @@
+internal import Fleet
+package import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Storage
+
+/// Dealers ask for machines by their ids; owners confirm, and end it.
+package struct DealerRoutes: Sendable {
+    static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
+    private let access: AccessControl
+    private let assets: AssetFiles
+    private let post: AccountRoutes.Post?
+
+    /// - Parameter post: nil: no mail can be sent; owners find the question on this page.
+    package init(access: AccessControl, assets: AssetFiles, post: AccountRoutes.Post?) {
+        self.access = access
+        self.assets = assets
+        self.post = post
+    }
+
+    package func add(to router: inout Router) {
+        router.add("GET", "/dealers") { request in
+            access.page(request, for: DealerRoutes.roles) { try page($0, nil, $1) }
+        }
+        router.add("POST", "/dealers/ask") { request in access.form(request, for: [.dealer], ask) }
+        router.add("POST", "/dealers/confirm") { request in
+            access.form(request, for: DealerRoutes.roles) { caller, fields, connection in
+                try settle(
+                    caller, fields, connection, "Confirmed. The dealer sees the machine and is told of its alerts."
+                ) {
+                    try DealerStore.confirm($0, sharesPast: fields["past"] == "1", on: connection)
+                }
+            }
+        }
+        router.add("POST", "/dealers/end") { request in
+            access.form(request, for: DealerRoutes.roles) { caller, fields, connection in
+                try settle(caller, fields, connection, "Ended. The dealer sees nothing of the machine any more.") {
+                    try DealerStore.end($0, on: connection)
+                }
+            }
+        }
+    }
+
+    private func ask(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
+        let vehicle = (fields["vehicle"] ?? "").filter { $0 != " " }
+        guard VehicleID.isValid(vehicle.utf8) else {
+            return try page(
+                caller, .fault("A machine's id is 1 to 64 letters, digits, -, _ or ."), connection, status: 422)
+        }
+        let text = """
+            The dealer \(caller.account) asks to look after your machine \(vehicle): to see it and to be told of its alerts.
+            If you want that, confirm it here; if not, end it:
+
+            \(post?.address ?? "")/dealers
+
+            Until you confirm it the dealer sees nothing of it. You can end it at any time.
+
+            """
+        let letter = post.map { $0.letter("A dealer asks for \(vehicle)", text) }
+        guard try DealerStore.ask(vehicle, letter, on: connection) else {
+            return try page(
+                caller, .fault("Fifty of your questions wait for an answer already."), connection, status: 429)
+        }
+        return try page(
+            caller, .done("If there is such a machine, its owner is asked. You see it here when it is confirmed."),
+            connection)
+    }
+
+    private func settle(
+        _ caller: PageCaller, _ fields: FormFields, _ connection: Connection, _ done: String,
+        _ body: (Int64) throws -> Bool
+    ) throws -> Response {
+        guard let id = fields["dealership"].flatMap({ Int64($0) }), try body(id) else {
+            return try page(
+                caller, .fault("That was settled already, or is not yours to settle."), connection, status: 409)
+        }
+        return try page(caller, .done(done), connection)
+    }
+
+    private func page(
+        _ caller: PageCaller, _ notice: FormView.Notice?, _ connection: Connection, status: Int = 200
+    ) throws -> Response {
+        let list = try DealerStore.list(on: connection)
+        let form: HTML =
+            caller.roles.contains(.dealer)
+            ? "<h2>Ask for a machine</h2>"
+                + FormView.form(
+                    "/dealers/ask",
+                    [
+                        .hidden(name: CSRFGuard.field, value: caller.mark),
+                        .input(
+                            name: "vehicle", label: "Machine's id, as its owner sees it under Vehicles", type: "text",
+                            value: "", autocomplete: "off"),
+                    ],
+                    "Ask its owner") : ""
+        let table = HTML.table(
+            caption: "Dealers of machines",
+            headers: [.text("Machine"), .text("Dealer"), .word("Asked (UTC)"), .text("State"), .word("What to do")],
+            rows: list.map { one in
+                [
+                    .text(one.vehicle), "\(one.dealerName.isEmpty ? one.dealer : "\(one.dealerName) (\(one.dealer))")",
+                    .text(FormView.time(one.askedMs)), .text(state(one)), buttons(one, caller.mark),
+                ]
+            }, empty: "No dealer has asked for a machine.", narrow: .cards)
+        var response = PageShell(caller: caller, assets: assets).page(
+            "dealers", at: "/dealers", main: FormView.main("Dealers", notice, form + table))
+        response.status = status
+        return response
+    }
+
+    private func state(_ one: DealerStore.Dealership) -> String {
+        if let ended = one.endedMs { return "ended \(FormView.time(ended))" }
+        guard let confirmed = one.confirmedMs else { return "waits for the owner" }
+        return "since \(FormView.time(confirmed))" + (one.sharesPast ? ", with its past" : "")
+    }
+
+    private func buttons(_ one: DealerStore.Dealership, _ mark: String) -> HTML? {
+        guard one.endedMs == nil else { return nil }
+        func form(_ action: String, _ inside: HTML, _ button: String) -> HTML {
+            "<form method=\"post\" action=\"/dealers/\(action)\">\(FormView.hidden(CSRFGuard.field, mark))\(FormView.hidden("dealership", String(one.id)))\(inside)<button aria-label=\"\(button) \(one.dealer) for \(one.vehicle)\">\(button)</button></form>"
+        }
+        let end = form("end", "", "End")
+        guard one.isOwn, one.confirmedMs == nil else { return end }
+        let past: HTML =
+            "<label class=\"check\"><input type=\"checkbox\" name=\"past\" value=\"1\"> with its past</label>"
+        return form("confirm", past, "Confirm") + end
+    }
+}

@@ -1,0 +1,103 @@
+internal import Codecs
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+
+/// Debug logs of boxes, for developers: which there are, what is in them, and a download.
+extension FleetRoutes {
+    private static let logsMax: Int64 = 50
+    private static let linesMax = 500
+
+    func addDebugLogs(to router: inout Router) {
+        router.add("GET", "/vehicles/{vehicle}/logs") { [self] request in
+            access.page(request, for: FleetRoutes.developers) { caller, connection in
+                let vehicle = request.parameters["vehicle"]!
+                guard VehicleID(vehicle) != nil,
+                    try !connection.query(queries["vehicle_kinds"], [.text(vehicle)]).isEmpty
+                else { return FleetRoutes.noVehicle }
+                return shell(caller).page(
+                    "debug logs of \(vehicle)", at: "/vehicles", main: try logs(vehicle, request, caller, connection))
+            }
+        }
+        router.add("GET", "/vehicles/{vehicle}/logs/{log}") { [self] request in
+            access.page(request, for: FleetRoutes.developers) { _, connection in
+                guard let id = Int(request.parameters["log"]!),
+                    let bytes = try DebugLogStore.read(id, of: request.parameters["vehicle"]!, on: connection)
+                else { return .problem(404, type: "not-found", detail: "There is no such debug log.") }
+                // The box's own bytes: saved as a file, never shown as a page.
+                return Response(
+                    200,
+                    headers: [
+                        ("Content-Type", "text/plain; charset=utf-8"), ("X-Content-Type-Options", "nosniff"),
+                        ("Content-Disposition", "attachment; filename=\"debug-log-\(id).txt\""),
+                    ], body: bytes)
+            }
+        }
+    }
+
+    private func logs(
+        _ vehicle: String, _ request: Request, _ caller: PageCaller, _ connection: Connection
+    ) throws -> HTML {
+        let search = String((request.query["search"] ?? "").prefix(100))
+        let level = DebugLogText.Level(rawValue: request.query["level"] ?? "")
+        let rows = try connection.query(queries["debug_logs"], [.text(vehicle), .int8(FleetRoutes.logsMax)])
+        let address = "/vehicles/\(URLText.escaped(vehicle))"
+        let counted = DebugLogText.Level.allCases.map(\.rawValue)
+        let list = HTML.table(
+            caption: "Logs",
+            headers: [.word("Fetched"), .word("From"), .word("To"), .number("Bytes")] + counted.map { .number($0) }
+                + [.word("File")],
+            rows: try rows.map { row in
+                let id = try row.int("id")!
+                return [
+                    try row.timestampMs("fetched_at").map(caller.clock.html),
+                    try row.timestampMs("first_at").map(caller.clock.html),
+                    try row.timestampMs("last_at").map(caller.clock.html), "\(try row.int("bytes") ?? 0)",
+                ] + (try counted.map { "\(try row.int("\($0)_lines") ?? 0)" }) + [
+                    "<a href=\"\(address)/logs/\(id)\" download>Download log \(id)</a>"
+                ]
+            }, empty: "None was fetched. `drover gateway log --vehicle` fetches one.")
+        let options = HTML.options((["all"] + counted).map { ($0, $0) }, level?.rawValue)
+        let isAsked = !search.isEmpty || level != nil
+        return """
+            <h1>Debug logs of \(vehicle)</h1>
+            <p><a href="\(address)?kind=machine">Back to \(vehicle)</a>. <span class="soft">Times are \(caller.clock.zone).</span></p>
+            \(list)
+            <h2>Search</h2>
+            <form class="filter" method="get" action="\(address)/logs" role="search">
+            <div><label for="search">Text in a line</label><input id="search" name="search" type="search" maxlength="100" value="\(search)"></div>
+            <div><label for="level">Level</label><select id="level" name="level">\(options)</select></div>
+            <button>Search</button>
+            </form>
+            \(isAsked ? try lines(rows, search.lowercased(), level, connection) : "")
+            """
+    }
+
+    /// The logs are read one by one, the latest first: all of them need not fit into memory.
+    private func lines(
+        _ rows: Rows, _ search: String, _ level: DebugLogText.Level?, _ connection: Connection
+    ) throws -> HTML {
+        var found: [[HTML?]] = []
+        for row in rows where found.count < FleetRoutes.linesMax {
+            let id = try row.int("id")!
+            // One that is gone by now was pruned.
+            guard let log = try DebugLogStore.read(id, on: connection) else { continue }
+            let lines = DebugLogText(log).lines.filter { line in
+                (level == nil || line.level == level) && line.text.lowercased().contains(search)
+            }
+            found += lines.prefix(FleetRoutes.linesMax - found.count).map {
+                ["\(id)", "\($0.number)", .text($0.level.rawValue), .text($0.text)]
+            }
+        }
+        let more: HTML =
+            found.count == FleetRoutes.linesMax
+            ? "<p class=\"warning\">There are more: search for something narrower.</p>" : ""
+        return HTML.table(
+            caption: "Lines found", headers: [.number("Log"), .number("Line"), .text("Level"), .prose("Text")],
+            rows: found,
+            empty: "No line is like that.") + more
+    }
+}

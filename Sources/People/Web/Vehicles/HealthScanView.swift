@@ -1,0 +1,165 @@
+internal import Alerts
+internal import Codecs
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Reports
+internal import Storage
+internal import Telemetry
+
+/// A car's health: the codes of its last scan with what they mean, a button for another one, and all scans before.
+struct HealthScanView {
+    static let scansMax: Int64 = 50
+    /// The longest wait for a gateway.
+    static let waitMs: Int64 = 60_000
+
+    struct Scan {
+        let askedMs, scannedMs: Int64?
+        let askedBy, scannedBy, answer: String?
+        let isDone: Bool
+        let isLampOn: Bool?
+        let codes: [(kind: String, codes: [String])]
+        let notReady: [String]
+        let vin: String?
+
+        init(_ row: Row) throws {
+            askedMs = try row.timestampMs("asked_at")
+            scannedMs = try row.timestampMs("scanned_at")
+            askedBy = try row.text("asked_by")
+            scannedBy = try row.text("scanned_by")
+            answer = try row.text("answer")
+            isDone = try row.bool("is_done") ?? false
+            isLampOn = try row.bool("is_lamp_on")
+            vin = try row.text("vin")
+            func list(_ column: String) throws -> [String] { (try row.textArray(column) ?? []).compactMap { $0 } }
+            codes = try ["stored", "pending", "permanent"].map { ($0, try list($0)) }
+            notReady = try list("not_ready")
+        }
+
+        var count: Int { Set(codes.flatMap(\.codes)).count }
+    }
+
+    let car: DriveRoutes.Car
+    let scans: [Scan]
+    let meanings: TroubleCodeMeanings
+    let caller: PageCaller
+    let mayAsk: Bool
+    let nowMs: Int64
+
+    var html: HTML {
+        """
+        <h1>Health of \(car.name)</h1>
+        <p class="soft">\(car.link). Times are \(caller.clock.zone). <span id="live"></span></p>
+        <div id="waiting" role="status">\(waiting)</div>
+        \(mayAsk ? form : "")
+        <div id="found">\(found)</div>
+        <div id="history">\(history)</div>
+        """
+    }
+
+    private var waiting: HTML {
+        guard let open = scans.first(where: { $0.scannedMs == nil }), let askedMs = open.askedMs,
+            scans.first(where: { $0.scannedMs != nil }).map({ ($0.scannedMs ?? 0) < askedMs }) ?? true
+        else { return "" }
+        return nowMs - askedMs <= HealthScanView.waitMs
+            ? "<p class=\"soon\">A scan was asked for at \(caller.clock.second(askedMs)). The gateway answers when it reaches the car; it shows here.</p>"
+            : "<p class=\"warning\">No gateway answered the scan of \(caller.clock.minute(askedMs)). Is the ignition on, and the adapter within reach? Ask again.</p>"
+    }
+
+    private var form: HTML {
+        """
+        <form class="fields" method="post" action="\(car.path)/scan">\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", AlertAction.newID()))
+        <p>The car's gateway reads its trouble codes: switch the ignition on. A phone's app hands in scans of its own.</p>
+        <button>Scan now</button></form>
+        """
+    }
+
+    private var found: HTML {
+        guard let last = scans.first(where: { $0.scannedMs != nil && $0.isDone }), let scannedMs = last.scannedMs else {
+            return "<h2>Trouble codes</h2>\n<p class=\"empty\">No scan has read its codes yet.</p>"
+        }
+        var facts: [HTML] = ["Read \(caller.clock.html(scannedMs))"]
+        if let isOn = last.isLampOn { facts.append("warning lamp \(isOn ? "on" : "off")") }
+        if let vin = last.vin { facts.append("VIN \(vin)") }
+        if !last.notReady.isEmpty {
+            facts.append("monitors not finished: \(last.notReady.joined(separator: ", "))")
+        }
+        let rows = last.codes.flatMap { kind, codes in codes.map { row($0, kind) } }
+        let none: HTML = rows.isEmpty ? "<p><b>No trouble codes: none is stored, pending or permanent.</b></p>" : ""
+        return "<p>\(facts.joined(separator: "; ")).</p>\n\(none)"
+            + (rows.isEmpty
+                ? ""
+                : HTML.table(
+                    caption: "Trouble codes",
+                    headers: [
+                        .word("Code"), .word("Kind"), .prose("What it means"), .word("System"), .prose("Part"),
+                        .word("Whose code"),
+                    ], rows: rows, empty: ""))
+    }
+
+    private func row(_ text: String, _ kind: String) -> [HTML?] {
+        guard let code = TroubleCode(text: text.utf8) else { return [.text(text), .text(kind), nil, nil, nil, nil] }
+        let origin =
+            switch code.origin {
+            case .generic: "generic"
+            case .manufacturer: "the maker's"
+            case .reserved: "reserved"
+            }
+        return [
+            .text(code.text), .text(kind), .text(meanings.text(of: code)), .text(code.system.rawValue),
+            .text(code.subsystem),
+            .text(origin),
+        ]
+    }
+
+    private var history: HTML {
+        HTML.table(
+            caption: "Scans",
+            headers: [
+                .word("Scanned"), .word("Asked"), .text("By"), .number("Codes"), .prose("Which"), .prose("Answer"),
+            ],
+            rows: scans.map { scan in
+                let all = scan.codes.filter { !$0.codes.isEmpty }.map {
+                    "\($0.kind) \($0.codes.joined(separator: ", "))"
+                }
+                return [
+                    scan.scannedMs.map(caller.clock.html) ?? "not answered", scan.askedMs.map(caller.clock.html),
+                    .text(scan.askedBy ?? scan.scannedBy), scan.isDone ? "\(scan.count)" : nil,
+                    all.isEmpty ? (scan.isDone ? "none" : nil) : HTML(all.joined(separator: "; ")), .text(scan.answer),
+                ]
+            }, empty: "It was not scanned yet.")
+    }
+}
+
+extension DriveRoutes {
+    func scans(_ request: Request) -> Response {
+        access.page(request, for: FleetRoutes.drivers) { caller, connection in
+            guard let car = try car(request, connection) else { return DriveRoutes.noCar }
+            let scans = try connection.query(
+                queries["health_scans"], [.text(car.id.text), .int8(HealthScanView.scansMax)]
+            )
+            .map(HealthScanView.Scan.init)
+            let page = HealthScanView(
+                car: car, scans: scans, meanings: try troubleCodes.meanings(make: car.make), caller: caller,
+                mayAsk: !caller.roles.isDisjoint(with: DriveRoutes.actors), nowMs: Clock.nowMs())
+            return shell(caller).page(
+                "health of \(car.name)", at: "/vehicles", scripts: ["live.js", "scan.js"], main: page.html)
+        }
+    }
+
+    func askForScan(_ request: Request) -> Response {
+        access.form(request, for: DriveRoutes.actors) { caller, fields, connection in
+            guard let car = try car(request, connection) else { return DriveRoutes.noCar }
+            guard let id = fields["id"], VehicleID.isValid(id.utf8) else { return DriveRoutes.noForm }
+            let nowMs = Clock.nowMs()
+            if let refusal = try WriteRefusal.ofPage(.ask, isCar: true, car.id, at: nowMs...nowMs, on: connection) {
+                return refusal
+            }
+            let action = Action(
+                id: id, vehicle: car.id, ts: nowMs, by: caller.account, note: nil,
+                kind: .scanRequest(untilMs: nowMs + HealthScanView.waitMs))
+            return push(action, then: "\(car.path)/scan")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+internal import Fleet
+internal import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Storage
+internal import Telemetry
+
+/// Changing what is registered, and switching a vehicle off and on.
+extension VehicleRoutes {
+    func edit(
+        _ text: String, _ caller: PageCaller, _ fields: FormFields, _ connection: Connection
+    ) throws -> Step {
+        let isCar = VehicleKind(named: fields["kind"]) == .car
+        guard let vehicle = VehicleID(text),
+            let known = try VehicleRegistrationStore.registered(vehicle, isCar: isCar, on: connection)
+        else { return .answer(VehicleRoutes.notYours) }
+        func again(_ why: String, status: Int) throws -> Step {
+            .answer(
+                try editing(
+                    caller, vehicle, isCar: isCar, known, fields, why, connection, status: status))
+        }
+        var form = try form(
+            caller, isCar: isCar, text, basedOn: fields["based_on"] ?? "", known.registration, fields, connection)
+        if !known.isKeeper { form = try VehicleRoutes.tagging(form, fields) }
+        return try push(vehicle, form, fields, said: "changed", caller, connection) {
+            try again(VehicleRoutes.why($0), status: 409)
+        } wrong: {
+            try again($0, status: 422)
+        }
+    }
+
+    /// From a dealer's form only the tags count.
+    private static func tagging(_ form: VehicleForm, _ fields: FormFields) throws -> VehicleForm {
+        var kept = VehicleForm(
+            isCar: form.isCar, vehicle: form.vehicle, basedOn: form.basedOn, known: form.known, fleets: [], models: [],
+            caller: form.caller)
+        kept.typed["tags"] = fields["tags"] ?? ""
+        return kept
+    }
+
+    func editing(
+        _ caller: PageCaller, _ vehicle: VehicleID, isCar: Bool, _ known: VehicleRegistrationStore.Registered,
+        _ fields: FormFields?,
+        _ why: String?, _ connection: Connection, status: Int = 200
+    ) throws -> Response {
+        let form = try form(
+            caller, isCar: isCar, vehicle.text, basedOn: fields?["based_on"] ?? known.recordID, known.registration,
+            fields,
+            connection)
+        let (id, address) = (
+            fields?["id"].flatMap(VehicleRoutes.valid) ?? AlertAction.newID(),
+            "/vehicles/\(URLText.escaped(vehicle.text))"
+        )
+        let back: HTML =
+            "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(vehicle.text)</a></p>\n"
+        guard known.isKeeper else {
+            return shown(
+                "Tags of \(vehicle)", caller, why,
+                back + "<p>The rest of it is its owner's to change.</p>\n"
+                    + form.tagsHTML(id: id, action: address + "/edit"),
+                status: status)
+        }
+        return shown(
+            "Change \(known.registration.name ?? vehicle.text)", caller, why,
+            back + form.html(id: id, action: address + "/edit")
+                + "<h2>\(known.registration.isDisabled ? "Enable" : "Disable")</h2>\n"
+                + VehicleRoutes.turning(known, vehicle, isCar: isCar, caller), status: status)
+    }
+
+    // MARK: On and off
+
+    private static func turning(
+        _ known: VehicleRegistrationStore.Registered, _ vehicle: VehicleID, isCar: Bool, _ caller: PageCaller
+    ) -> HTML {
+        let isOff = known.registration.isDisabled
+        let text =
+            isOff
+            ? "It is neither polled nor listed first. Everything that it said is kept."
+            : "A disabled vehicle is neither polled nor listed first. Everything that it said is kept, and it can be enabled again."
+        return "<p>\(text)</p>\n"
+            + FormView.form(
+                "/vehicles/\(URLText.escaped(vehicle.text))/switch",
+                [
+                    .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "id", value: AlertAction.newID()),
+                    .hidden(name: "based_on", value: known.recordID),
+                    .hidden(name: "kind", value: isCar ? "car" : "machine"),
+                    .hidden(name: "to", value: isOff ? "on" : "off"),
+                ], isOff ? "Enable it" : "Disable it")
+    }
+
+    func turn(
+        _ text: String, _ caller: PageCaller, _ fields: FormFields, _ connection: Connection
+    ) throws -> Step {
+        let isCar = VehicleKind(named: fields["kind"]) == .car
+        guard let vehicle = VehicleID(text), let id = fields["id"].flatMap(VehicleRoutes.valid),
+            let known = try VehicleRegistrationStore.registered(vehicle, isCar: isCar, on: connection), known.isKeeper
+        else { return .answer(VehicleRoutes.notYours) }
+        var registration = known.registration
+        registration.isDisabled = fields["to"] == "off"
+        let said = registration.isDisabled ? "disabled" : "enabled"
+        let outcome = try VehicleRegistrationStore.change(
+            vehicle, isCar: isCar, basedOn: fields["based_on"] ?? "", record: id, fleets: nil,
+            owner: registration.car?.account, on: connection)
+        switch outcome {
+        case .taken:
+            let action = Action(
+                id: id, vehicle: vehicle, ts: Clock.nowMs(), by: caller.account, note: nil,
+                kind: .registration(registration))
+            return .push(action, isCar: isCar, said: said)
+        case .done: return .answer(VehicleRoutes.seen(vehicle, isCar: isCar, said: said))
+        case .known, .changed, .waiting, .fleet, .owner, .notYours, .tooMany:
+            return .answer(
+                try editing(
+                    caller, vehicle, isCar: isCar, known, nil, VehicleRoutes.why(outcome), connection, status: 409))
+        }
+    }
+}

@@ -1,0 +1,17 @@
+package import Postgres
+
+/// What an account sees: row-level security (the policies in Queries/schema.sql).
+package enum RowSecurity {
+    /// For the rest of the transaction the connection reads what `account` sees, and has no other rights than a page.
+    /// Precondition: the connection is in a transaction.
+    package static func apply(_ account: String, on connection: Connection) throws {
+        try connection.execute("SET LOCAL ROLE drover_page")
+        try connection.query("SELECT set_config('drover.account', $1, true)", [.text(account)])
+    }
+
+    /// The same for as long as the connection lasts: for one that is this account's alone.
+    package static func keep(_ account: String, on connection: Connection) throws {
+        try connection.execute("SET ROLE drover_page")
+        try connection.query("SELECT set_config('drover.account', $1, false)", [.text(account)])
+    }
+}
