@@ -61,6 +61,7 @@ struct ReplyForm: Sendable, CustomTestStringConvertible {
         ReplyForm(
             "numbered lines after searching", "0902",
             "SEARCHING...0140:\(pieces[0])1:\(pieces[1])2:\(pieces[2])", [vin]),
+        ReplyForm("numbered lines out of order", "0902", "014/0:\(pieces[0])/2:\(pieces[2])/1:\(pieces[1])//", [vin]),
         ReplyForm(
             "a numbered line twice", "0902", "014/0:\(pieces[0])/1:\(pieces[1])/1:\(pieces[1])/2:\(pieces[2])//", [vin]),
         ReplyForm(
@@ -156,6 +157,7 @@ struct ELMReplyTests {
             ("0902", "014/0:49020157304C/1:3030303034334D/2:423534", .cutOff(bytes: 16, need: 20)),
             ("0902", "014/0:490201", .cutOff(bytes: 3, need: 20)),
             ("0902", "003/0:490201", .lengthImpossible(3)),
+            ("0902", "014/0:49020157304C/1:3030303034334D/1:3030303034334E/2:42353431333236", .frameDisputed(1)),
             (
                 "0902", "014/0:49020157304C/014/0:49020157304C/1:3030303034334D/1:3030303034334D/2:42353431333236",
                 .interleaved
