@@ -128,7 +128,9 @@ struct InstallationLimitsTests {
             // A commit of few cars each.
             if index % 10 == 9 { log.append(.tick(Self.startMs + 11_000 + Int64(index))) }
         }
-        log += [Self.limits(0, #"{"speed_limit_kmh":40}"#, id: "m")] + Self.ticks(45, from: 16)
+        // Minutes are written once they are over; no car is silent for long yet.
+        log += Self.ticks(30, from: 16) + [Self.limits(0, #"{"speed_limit_kmh":40}"#, id: "m")]
+        log += (170..<230).map { .tick(Self.startMs + $0 * 1_000) }
         let simulation = Self.simulation(log)
         #expect(simulation.told.alerts.count == Self.cars.count)
         #expect(simulation.driverRowsMax <= 16 + 8 + 8)
