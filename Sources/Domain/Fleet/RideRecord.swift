@@ -234,7 +234,7 @@ public struct CampusSettings: Equatable, Sendable {
 
         /// Of each number, in thousandths.
         public var range: ClosedRange<Int64> { self == .speedsKmh ? Key.speedKmh.range : 100...10_000 }
-        public var isByHour: Bool { self == .speedsKmh || self == .surgeHours }
+        var isByHour: Bool { self == .speedsKmh || self == .surgeHours }
 
         /// Throws what is wrong with it.
         public func check(_ text: String) throws(DayHours.Fault) {

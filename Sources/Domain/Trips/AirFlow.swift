@@ -54,7 +54,7 @@ struct AirFlow: Equatable, Sendable {
 /// Air flow of a four-stroke engine without a mass-flow sensor, by speed-density.
 public enum SpeedDensity {
     /// The default of cars whose own is unknown: a usual start value, corrected by a fill-up. Source: FACTS §3, step 4.
-    public static let volumetricEfficiency = 0.8
+    static let volumetricEfficiency = 0.8
 
     /// The flow for each litre of displacement whose cylinders fill wholly, in µg/s:
     /// rpm · MAP / T / 120 · M / R, with M = 28.97 g/mol and R = 8.314 J/(mol K). Source: FACTS §3, step 4.

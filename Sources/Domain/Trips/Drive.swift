@@ -40,7 +40,7 @@ public struct Trip: Equatable, Sendable {
     }
 
     /// Between its first reading and the border after it.
-    public static let lengthMsMax = 2 * UTC.msPerDay
+    static let lengthMsMax = 2 * UTC.msPerDay
 
     /// The first 00:00 UTC at which it has run for a day: what is read from there on is in another trip.
     public var borderMs: Int64 { UTC.day(of: startMs + 2 * UTC.msPerDay - 1) }

@@ -4,8 +4,8 @@
 public struct DriveTotals: Equatable, Sendable {
     public var readings: Int64 = 0
     /// Readings of which two versions with different values arrived.
-    public var disputedReadings: Int64 = 0
-    public var speedReadings: Int64 = 0
+    var disputedReadings: Int64 = 0
+    var speedReadings: Int64 = 0
     /// Time between speed readings, holes left out.
     public var integratedMs: Int64 = 0
     public var distanceMm: Int64 = 0
@@ -14,19 +14,19 @@ public struct DriveTotals: Equatable, Sendable {
     public var holes: Int64 = 0
     public var sharpAccelerations: Int64 = 0
     public var sharpBrakings: Int64 = 0
-    public var maxSpeedMetresPerHour: Int32?
+    var maxSpeedMetresPerHour: Int32?
     /// Time between rpm readings, holes left out.
-    public var rpmMs: Int64 = 0
+    var rpmMs: Int64 = 0
     /// Turns of the crankshaft in `rpmMs`, in thousandths.
     public var milliTurns: Int64 = 0
-    public var maxRpmMilli: Int32?
+    var maxRpmMilli: Int32?
     /// Air that the mass-flow sensor measured.
     public var airMg: Int64?
     /// Air that the logger calculated from manifold pressure.
-    public var airCalculatedMg: Int64?
+    var airCalculatedMg: Int64?
     public var maxCoolantMilliC: Int32?
-    public var minVoltageMv: Int32?
-    public var maxVoltageMv: Int32?
+    var minVoltageMv: Int32?
+    var maxVoltageMv: Int32?
     /// Greatest change of speed over one second, sharp or not; 0 when it was never positive.
     public var maxAccelerationMmPerS2: Int32?
     /// The same downwards, as a positive number.
@@ -36,16 +36,16 @@ public struct DriveTotals: Equatable, Sendable {
     public var brakingMm2PerS3: Int64?
     /// Fuel by the engine's own rate (PID 5E), and the time that this covers.
     public var fuelRateUl: Int64?
-    public var fuelRateMs: Int64?
+    var fuelRateMs: Int64?
     /// Of the measured air, the part that met fuel at the stoichiometric ratio (see `Mixture`), and the time that both cover.
     public var burntAirMg: Int64?
-    public var airMs: Int64?
+    var airMs: Int64?
     /// The same of the air that the logger calculated.
-    public var burntAirCalculatedMg: Int64?
-    public var airCalculatedMs: Int64?
+    var burntAirCalculatedMg: Int64?
+    var airCalculatedMs: Int64?
     /// The same by speed-density, for an engine of one litre whose cylinders fill wholly.
     public var burntAirPerLitreMg: Int64?
-    public var airPerLitreMs: Int64?
+    var airPerLitreMs: Int64?
     /// Of the speed's time, that with the fuel cut off; nil where the car does not tell.
     public var fuelCutMs: Int64?
 

@@ -27,7 +27,7 @@ public enum DriverSetting: String, CaseIterable, Sendable {
     public var row: DriverSettingRow { DriverSettingRow.table[self]! }
 
     /// True for limits that decide what is an alert; the other settings concern who is told.
-    public var isLimit: Bool {
+    var isLimit: Bool {
         switch self {
         case .mail, .units, .fuelPrice, .fuelCurrency, .forwardSurveys: false
         case .alerts, .speedAlert, .speedLimitMph, .speedLimitKmh, .speedHysteresisMph, .speedHysteresisKmh,

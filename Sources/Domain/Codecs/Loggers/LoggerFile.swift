@@ -57,7 +57,7 @@ public struct LoggerFile {
     /// When the recording began, for files whose times are relative or a clock without a date.
     public var startMs: Int64?
     /// The date of a clock without one, taken from the file's name.
-    public var dateMs: Int64?
+    var dateMs: Int64?
     public var extraColumns: [String: LoggerColumn] = [:]
 
     public init(fileName: String, startMs: Int64? = nil) {

@@ -27,7 +27,7 @@ public enum MTGError: Error, Equatable, Sendable, CustomStringConvertible {
 public struct MTGFrame: Equatable, Sendable {
     public static let magic: [UInt8] = [0x4D, 0x54]
     public static let version: UInt8 = 1
-    public static let headBytes = 8
+    static let headBytes = 8
     /// The longest content of an answer: a page of `pageReadingsMax` structures seven times today's size.
     public static let answerBytesMax = 131_072
     /// Requests are short; a box refuses longer ones.
@@ -70,7 +70,7 @@ public enum MTGRequest: Equatable, Sendable {
 
     public static let pageReadingsMax = 64
     public static let challengeBytes = 32
-    public static let proofBytes = 32
+    static let proofBytes = 32
 
     /// The message that is signed to prove the key: a fixed text, the challenge, the first byte asked for.
     public static func proofMessage(challenge: [UInt8], from: Int64) -> [UInt8] {

@@ -4,7 +4,7 @@ public struct Readiness: Equatable, Sendable {
 
     public struct Monitor: Equatable, Sendable {
         public let name: String
-        public let isComplete: Bool
+        let isComplete: Bool
     }
 
     /// The malfunction lamp is on; nil in the monitors of a drive cycle, which do not tell.

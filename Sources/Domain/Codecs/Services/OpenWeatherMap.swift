@@ -4,7 +4,7 @@ internal import Formats
 /// Answers of OpenWeatherMap-compatible services, asked for with `units=standard`: kelvin and m/s. The answer does not say
 /// its units, so a temperature that is impossible in kelvin unmasks an answer in others, and no wind is believed then.
 public enum OpenWeatherMap {
-    public static let kelvinOffset = -273.15
+    static let kelvinOffset = -273.15
 
     /// The hours of a current weather document (2.5), a one-call document (2.5, 3.0: `current`, `hourly`) or a time machine's
     /// (3.0: `data`), in the order of the answer.

@@ -8,7 +8,7 @@ public enum SurveyRecords {
     /// A record as it is written; room for what a survey grows by when its times and numbers are written in full.
     public static let bytesMax = 990_000
     /// The hours that a survey can touch.
-    public static let answersMax = 25
+    static let answersMax = 25
 
     /// `key` must be the record's site.
     public static func decode(

@@ -12,7 +12,7 @@ public enum SurveyText {
     }
 
     public static let bytesMax = 900_000
-    public static let sightingsMax = 2_000
+    static let sightingsMax = 2_000
     static let commentBytesMax = 4_000
     static let hoursMax: Int64 = 24
     private static let (waypointsMax, sectionsMax, surveyorsMax, photosMax) = (5_000, 200, 50, 20)

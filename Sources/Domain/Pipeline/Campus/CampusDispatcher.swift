@@ -18,7 +18,7 @@ public struct CampusDispatcher: Equatable, Sendable {
         /// What somebody said of it, with who.
         public var reason: String?
         /// The log had a decision that does not fit what is here: this one was made in its place.
-        public var isAnew = false
+        var isAnew = false
     }
 
     /// What is known beside the campus itself, for the decisions that follow.

@@ -30,11 +30,11 @@ public struct PartitionClock: Equatable, Sendable {
     public static let aheadMsMax: Int64 = 60_000
     /// Ticks come every 5 s, each minute at the least: restarts, elections and rebalances are over within this. What an alert or a trip
     /// waits for is of the same size, so that a wrong clock below it shows at once and does little.
-    public static let jumpMsMax: Int64 = 600_000
+    static let jumpMsMax: Int64 = 600_000
     /// A sender agrees with itself only after this, by the broker's stamp: two ticks of everybody else come within it.
-    public static let agreeAfterMs: Int64 = 10_000
+    static let agreeAfterMs: Int64 = 10_000
     /// Two clocks that agree are this close to each other; with what a tick may be late.
-    public static let agreeWithinMs: Int64 = 60_000
+    static let agreeWithinMs: Int64 = 60_000
     /// What waits longer was alone: two and a half of the longest `ticks.interval_s`.
     public static let waitMsMax: Int64 = 150_000
 

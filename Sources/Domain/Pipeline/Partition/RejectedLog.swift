@@ -7,7 +7,7 @@ public import Codecs
 /// The rows are a function of the log alone: any split into batches, any restart and any repeat gives the same.
 public struct RejectedLog: Sendable {
     public static let blockOffsets: Int64 = 4_096
-    public static let ownRowsMax = 64
+    static let ownRowsMax = 64
     /// Enough to recognise a record by.
     public static let firstBytesMax = 256
 

@@ -13,7 +13,7 @@ public struct CampusPoint: Equatable, Sendable {
     public init(site: Int32) { self.init(xM: 0, yM: 0, site: site) }
 
     /// Further out than this nothing is a campus's.
-    public static let furthestM = 1_000_000.0
+    static let furthestM = 1_000_000.0
 
     var isValid: Bool { xM.magnitude <= CampusPoint.furthestM && yM.magnitude <= CampusPoint.furthestM }
 }

@@ -41,7 +41,7 @@ public struct DispatchRules: Equatable, Sendable {
     /// The longest a request is tried while no vehicle is free.
     public var queuedMs: Int64 = 600_000
     /// The number of candidates in an explanation.
-    public var candidatesMax = 8
+    var candidatesMax = 8
 
     public init() {}
 
@@ -49,7 +49,7 @@ public struct DispatchRules: Equatable, Sendable {
     public static let ridesMax = 20_000
     /// Open stops of a vehicle.
     public static let stopsMax = 120
-    public static let passengersMax = 100
+    static let passengersMax = 100
 
     var isValid: Bool {
         weights.isValid

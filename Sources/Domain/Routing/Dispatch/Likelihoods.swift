@@ -7,12 +7,12 @@
 /// Sums are kept as of a landmark in the past, where a later trial weighs more (Cormode et al., "Forward decay", 2009), so
 /// nothing is rounded by time that passes. Landmarks are whole half-lives: moving one is exact, too.
 public struct Likelihoods: Equatable, Sendable {
-    public static let cellM = 250.0
+    static let cellM = 250.0
     /// Cells with the fewest trials are forgotten beyond that.
     public static let cellsMax = 4_096
-    public static let neighbourShare = 0.25
-    public static let priorTrials = 10.0
-    public static let assumedTrials = 20.0
+    static let neighbourShare = 0.25
+    static let priorTrials = 10.0
+    static let assumedTrials = 20.0
 
     /// A square of `cellM`, counted from the campus's middle.
     public struct Cell: Hashable, Comparable, Sendable {

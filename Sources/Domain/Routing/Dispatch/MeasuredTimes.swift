@@ -9,7 +9,7 @@ public struct MeasuredTable: Equatable, Sendable {
 
     /// Origins and destinations of one table.
     public static let placesMax = 200
-    public static let byBytesMax = 200
+    static let byBytesMax = 200
 
     /// Nil: the table is too large, its rows are not complete, or a time is none.
     public init?(by: String, from: [CampusPoint], to: [CampusPoint], seconds: [Double?]) {
