@@ -54,18 +54,21 @@ package enum NoticeBacklog: String, CaseIterable, Sendable {
 package enum NoticeRelation: RawRepresentable, Hashable, Sendable {
     case owner, dealer, driver, developer
     case stepsIn(for: String)
+    /// As a later version wrote it: shown as it stands.
+    case other(String)
 
     private static let stepsIn = "steps in for "
 
-    package init?(rawValue: String) {
+    package init(rawValue: String) {
         switch rawValue {
         case "owner": self = .owner
         case "dealer": self = .dealer
         case "driver": self = .driver
         case "developer": self = .developer
         default:
-            guard rawValue.hasPrefix(NoticeRelation.stepsIn) else { return nil }
-            self = .stepsIn(for: String(rawValue.dropFirst(NoticeRelation.stepsIn.count)))
+            self =
+                rawValue.hasPrefix(NoticeRelation.stepsIn)
+                ? .stepsIn(for: String(rawValue.dropFirst(NoticeRelation.stepsIn.count))) : .other(rawValue)
         }
     }
 
@@ -76,6 +79,7 @@ package enum NoticeRelation: RawRepresentable, Hashable, Sendable {
         case .driver: "driver"
         case .developer: "developer"
         case .stepsIn(let account): NoticeRelation.stepsIn + account
+        case .other(let text): text
         }
     }
 }

@@ -309,7 +309,7 @@ def test_in_order_shuffled_doubled_or_late_the_alerts_are_those_of_the_readings(
         until(lambda: len(told()) == len(wanted))
         assert told() == wanted, f"seed {seed}"
         values = {round(at.timestamp() * 1000): value for at, value in query(
-            desk, "SELECT opened_at, opening_value FROM drover.alert WHERE vehicle = %s AND parameter = 'Speed' AND state <> 'withdrawn'", car)}
+            desk.env, "SELECT opened_at, opening_value FROM drover.alert WHERE vehicle = %s AND parameter = 'Speed' AND state <> 'withdrawn'", car)}
         by_time = {reading["ts"]: reading["speed_kmh"] for reading in readings}
         assert values == {ts: by_time[ts] for ts in values}
 

@@ -93,6 +93,11 @@ def home_to_the_baseline(folder, **more):
     return folder
 
 
+def later_ones():
+    """Migrations after the baseline, names and texts."""
+    return {path.stem: path.read_text() for path in (ROOT / "Queries" / "migrations").glob("*.sql")}
+
+
 def database_of_singles(world, last=BASELINE):
     name = f"story_singles_{time.monotonic_ns()}"
     with psycopg.connect(world.superuser, autocommit=True) as connection:
@@ -110,22 +115,26 @@ def listed(env):
 
 def test_a_database_of_the_single_migrations_goes_on_with_its_rows(world, fixtures, tmp_path):
     env = database_of_singles(world)
+    later = later_ones()
+    assert len(listed(env)) == len(singles()) == 74
+    run = migrate(world.drover.program, env["DROVER_POSTGRES_URL"])
+    assert run.code == 0 and f"{BASELINE:04}_baseline" not in run.err, run.err
     assert world.drover.run("import", "machines", fixtures / "machines" / "readings.jsonl", env=env).code == 0
     worker = world.worker(env, "worker")
     world.work_off(env)
     assert worker.stop() == 0
     rows_before, list_before = dump(env), listed(env)
-    assert rows_before["machine_reading"] and rows_before["vehicle"] and len(list_before) == len(singles()) == 74
+    assert rows_before["machine_reading"] and rows_before["vehicle"] and len(list_before) == len(singles()) + len(later)
 
-    run = migrate(world.drover.program, env["DROVER_POSTGRES_URL"], home_to_the_baseline(tmp_path / "now"))
+    run = migrate(world.drover.program, env["DROVER_POSTGRES_URL"], home_to_the_baseline(tmp_path / "now", **later))
     assert (run.code, "the database is up to date" in run.err) == (0, True), run.err
     assert (dump(env), listed(env)) == (rows_before, list_before)
-    later = home_to_the_baseline(tmp_path / "later", **{"9999_later": "CREATE TABLE drover.later (a int)"})
-    run = migrate(world.drover.program, env["DROVER_POSTGRES_URL"], later)
+    home = home_to_the_baseline(tmp_path / "later", **later, **{"9999_later": "CREATE TABLE drover.later (a int)"})
+    run = migrate(world.drover.program, env["DROVER_POSTGRES_URL"], home)
     assert (run.code, "applied 9999_later.sql" in run.err) == (0, True), run.err
     assert dump(env) == rows_before and listed(env)[:-1] == list_before and listed(env)[-1][:2] == (9999, "9999_later.sql")
 
-    # This program's own: its workers go on where the others stopped.
+    # Workers go on where the others stopped.
     with connect(env) as connection:
         connection.execute("DROP TABLE drover.later")
         connection.execute("DELETE FROM drover.migration WHERE number = 9999")

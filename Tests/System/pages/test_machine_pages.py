@@ -381,14 +381,12 @@ def test_a_farmers_machine_has_a_threshold_of_its_own(farm, page, watch):
     page.get_by_label("Resolved when back at").fill("")
     follow(page, page.get_by_role("button", name="Try it"))
     expect(page.get_by_role("region", name="Alerts")).to_contain_text("added")
-    page.get_by_label("Put it in force although rule tests fail").check()
+    # Rule tests are of models: those that somebody has broken before do not ask whoever changes a machine's rule.
+    expect(page.get_by_label("Put it in force although rule tests fail")).to_have_count(0)
     page.get_by_role("button", name="Save and put in force").click()
     page.wait_for_url("**?said=published")
     until(lambda: farm.query("SELECT 1 FROM drover.alert WHERE vehicle = %s AND parameter = 'Fuel Level' AND state = 'open'", farm.serial), farm.worker, farm.gateway)
     follow(page, page.get_by_role("link", name="Fuel Level"))
-    follow(page, page.get_by_role("button", name="Go back to its model's rule"))
-    # Those of the model that somebody has changed before fail still.
-    page.get_by_label("Put it in force although rule tests fail").check()
     page.get_by_role("button", name="Go back to its model's rule").click()
     page.wait_for_url("**?said=back")
     expect(page.get_by_role("status")).to_contain_text("The model's rule holds again")
