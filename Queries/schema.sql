@@ -1860,7 +1860,7 @@ GRANT DELETE, SELECT ON TABLE drover.outbox TO drover_relay;
 GRANT INSERT, SELECT ON TABLE drover.outbox TO drover_writer;
 GRANT UPDATE (refused) ON TABLE drover.outbox TO drover_relay;
 
--- Calls by slice of a period: Sources/Edges/ExternalServices/CallBudget.swift. Old slices are deleted.
+-- Calls by slice of a period (`CallBudget`). Old slices are deleted.
 CREATE TABLE drover.outside_call (
     budget text NOT NULL,
     period text NOT NULL,
@@ -2568,7 +2568,7 @@ CREATE TABLE drover.survey_receipt (
     site text NOT NULL,
     survey text NOT NULL,
     number bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
-    digest bytea NOT NULL,  -- of its contents: Sources/People/Web/Surveys/SurveyDesk.swift
+    digest bytea NOT NULL,  -- of its contents (`SurveyReceiver`)
     account text NOT NULL,
     token_id text NOT NULL,
     received_at timestamptz DEFAULT date_trunc('milliseconds'::text, clock_timestamp()) NOT NULL,
@@ -6851,8 +6851,7 @@ REVOKE ALL ON FUNCTION drover.pass_code(a_session bytea, a_step bigint, a_recove
 GRANT ALL ON FUNCTION drover.pass_code(a_session bytea, a_step bigint, a_recovery bytea, new_session bytea, a_remote text, shown_device bytea, new_device bytea) TO drover_api;
 
 -- Every table is named here once: with the rows of it that are about an account ($1), and what of them is nobody's to read (secrets,
--- and content that comes as a file); or with why it holds none. Erasing and taking one's data away go by the same list. Who asked for a code is
--- left out, an address may be of others.
+-- and content that comes as a file); or with why it holds none. Erasing and taking one's data away go by the same list.
 CREATE FUNCTION drover.person_data() RETURNS TABLE(relation text, condition text, left_out text[], why_not text)
     LANGUAGE sql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
