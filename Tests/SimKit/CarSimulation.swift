@@ -63,7 +63,9 @@ public struct CarSimulation {
     public var turns: Int { tables.drivers.turns }
 
     /// The most rows of cars that were written at once.
-    public var driverRowsMax: Int { tables.drivers.recordsMax }
+    public var driverRowsMax: Int { driverRows.max() ?? 0 }
+    /// How many rows of drivers' states each commit wrote.
+    public var driverRows: [Int] { tables.drivers.rowsWritten }
 
     // MARK: Running
 

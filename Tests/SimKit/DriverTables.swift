@@ -19,11 +19,11 @@ public struct DriverTables: Sendable {
     private var limits: [Int64: [InstallationLimits.Entry]] = [:]
     private(set) var spreads = CarSpreads()
 
-    /// The most rows of cars that were written at once.
-    public private(set) var recordsMax = 0
+    /// How many rows of cars each commit wrote.
+    public private(set) var rowsWritten: [Int] = []
 
     mutating func write(_ changes: DriverPartition.Changes) {
-        recordsMax = max(recordsMax, changes.records.count + changes.gone.count)
+        rowsWritten.append(changes.records.count + changes.gone.count)
         for alert in changes.alerts { told.alerts[alert.id] = alert }
         for transition in changes.transitions {
             told.transitions[transition.alert.episode.vehicle, default: []].append(
