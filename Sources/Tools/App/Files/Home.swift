@@ -40,10 +40,10 @@ package enum Home {
         }
     }
 
-    /// Of a folder that of its files, one after the other.
+    /// Of a folder that of its files, one after the other. What an editor or a system leaves beside them is none.
     private static func sql(_ path: String) throws -> String {
         guard !path.hasSuffix(".sql") else { return String(decoding: try Files.read(path), as: UTF8.self) }
-        return try Files.list(path).map { try sql(path + "/" + $0) }.joined()
+        return try Files.list(path).filter { $0.hasSuffix(".sql") }.map { try sql(path + "/" + $0) }.joined()
     }
 
     /// The newest heading of CHANGELOG.md; nil: no number is given out before the first release. A test compares both.
