@@ -49,8 +49,10 @@ final class DevicePoller<Driver: DeviceDriver> {
     func run(shouldStop: () -> Bool) {
         while !shouldStop() {
             for call in lines.ready(timeoutMs: Int32(Driver.lookMs)) { goOn(call) }
+            let storeMs = Clock.steadyMs()
+            if storeMs >= nextStoreMs { store(storeMs) }
+            // Storing may have waited for the disk.
             let now = now()
-            if now.steadyMs >= nextStoreMs { store(now.steadyMs) }
             if now.steadyMs >= nextLookMs { look(now) }
         }
         for case let call? in lines.all {
