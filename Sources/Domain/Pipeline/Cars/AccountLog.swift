@@ -65,7 +65,9 @@ public struct CarAccounts: Equatable, Sendable {
             guard let car = registration.car else { return true }
             return owners.insert(entry(car.account), before: .whoseTheFirstSays)
         case .assignment(let driver): return drivers.insert(entry(driver), before: .nobodys)
-        default: return true
+        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+            .tripTag, .driving, .settings, .scanRequest, .scan, .support, .tripSummary, .weather:
+            return true
         }
     }
 }
@@ -93,7 +95,9 @@ extension Action {
         switch kind {
         case .registration(let registration): registration.car != nil
         case .assignment: true
-        default: false
+        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+            .tripTag, .driving, .settings, .scanRequest, .scan, .support, .tripSummary, .weather:
+            false
         }
     }
 }

@@ -22,8 +22,11 @@ public struct CarSpread: Equatable, Sendable {
 
     /// It has not come to this car yet, and has something of it judged again.
     func comes(to car: DriverPartition.StoredCar, _ limits: InstallationLimits) -> Bool {
-        after.map { car.vehicle > $0 } ?? true && isAbout(car, lastMs: car.lastMs, limits)
+        isBefore(car) && isAbout(car, lastMs: car.lastMs, limits)
     }
+
+    /// By its name.
+    func isBefore(_ car: DriverPartition.StoredCar) -> Bool { after.map { car.vehicle > $0 } ?? true }
 
     /// Somebody is told of it, and it has reported since. By what is stored: who holds it in memory and who does not must say the same.
     func isAbout(_ car: DriverPartition.StoredCar, lastMs: Int64, _ limits: InstallationLimits) -> Bool {

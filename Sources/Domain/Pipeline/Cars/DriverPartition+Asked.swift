@@ -55,7 +55,9 @@ extension DriverPartition {
         switch action.kind {
         case .settings: mustWaitForClock
         case .tripStart, .tripStop: false
-        default: number.map { loading[$0] != nil } ?? false
+        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+            .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
+            number.map { loading[$0] != nil } ?? false
         }
     }
 
@@ -111,7 +113,9 @@ extension DriverPartition {
                     ask(number, fromMs: max(fromMs, leastMs), untilMs: .max, offset: offset, isLate: true)
                 }
             }
-        default: return
+        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+            .tripTag, .settings, .scanRequest, .support, .tripSummary, .weather:
+            return
         }
         if scanned.contains(vehicle) { askCodes(vehicle, offset: offset) }
     }

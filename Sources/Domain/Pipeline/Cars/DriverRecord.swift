@@ -20,17 +20,29 @@ public struct DriverRecord: Sendable {
 
     var isEmpty: Bool { live == nil && waiting == nil && codesOffset == nil }
 
-    /// With what clocks that were set back still ask of a car, where these have not come to it yet; nil: nothing.
+    /// With what clocks that were set back still ask of a car, where these have not come to it yet; nil: nothing. Also of one of which nothing
+    /// is judged again nothing came when the clock was ahead: silence would count from a time that is not yet.
     public func noted(
         _ spreads: CarSpreads, of car: DriverPartition.StoredCar, _ limits: InstallationLimits, clockMs: Int64
     ) -> DriverRecord? {
-        guard let spread = spreads.all.first(where: { $0.comes(to: car, limits) }) else { return nil }
+        guard let spread = spreads.all.first(where: { $0.comes(to: car, limits) }) else {
+            return spreads.all.contains { $0.isBefore(car) } ? cameBy(clockMs) : nil
+        }
         var asked = DriverPartition.Waiting(
             fromMs: car.lastMs, untilMs: car.lastMs, askedOffset: spread.askedOffset, isLate: true, isLatest: true,
             arrivedMs: arrivedMs)
         if let waiting { asked.formUnion(waiting) }
         asked.arrivedMs = min(asked.arrivedMs, clockMs)
         return DriverRecord(vehicle: vehicle, live: nil, waiting: asked, codesOffset: codesOffset)
+    }
+
+    /// Nil: it says so already.
+    private func cameBy(_ clockMs: Int64) -> DriverRecord? {
+        guard max(arrivedMs, waiting?.arrivedMs ?? .min) > clockMs else { return nil }
+        var waiting = waiting
+        if let asked = waiting { waiting!.arrivedMs = min(asked.arrivedMs, clockMs) }
+        let live = live.map { (DriverPartition.Live.state($0.state, cameBy: clockMs), $0.nextOffset) }
+        return DriverRecord(vehicle: vehicle, live: live, waiting: waiting, codesOffset: codesOffset)
     }
 }
 
@@ -109,6 +121,16 @@ extension DriverPartition.Live {
         var out: [UInt8] = [Self.version]
         for ms in [fromMs, arrivedMs, passedMs] { out.appendZigzag(ms) }
         return out + watch.packed
+    }
+
+    /// The state with no reading that came later. One that cannot be read stays as it is: nobody goes on from it.
+    static func state(_ state: [UInt8], cameBy ms: Int64) -> [UInt8] {
+        var reader = VarintReader(state)
+        guard (try? reader.byte()) == version, let fromMs = try? reader.zigzag(), let arrivedMs = try? reader.zigzag()
+        else { return state }
+        var out: [UInt8] = [version]
+        for each in [fromMs, min(arrivedMs, ms)] { out.appendZigzag(each) }
+        return out + reader.rest
     }
 
     /// Nil: there is none, or it cannot be read.

@@ -106,10 +106,10 @@ package enum QuarantineStore {
         _ vehicles: [VehicleID], of partition: TopicPartition, clockMs: Int64, on connection: Connection
     ) throws {
         let number = partition.partition
-        switch partition.topic {
-        case Topic.machines: try MachineSweepStore.note(of: vehicles, partition: number, on: connection)
-        case Topic.cars: try CarSpreadStore.note(of: vehicles, partition: number, clockMs: clockMs, on: connection)
-        default: break
+        switch RecordStage(topic: partition.topic) {
+        case .machines: try MachineSweepStore.note(of: vehicles, partition: number, on: connection)
+        case .cars: try CarSpreadStore.note(of: vehicles, partition: number, clockMs: clockMs, on: connection)
+        case .campuses, .surveys, .tours, nil: break
         }
     }
 
