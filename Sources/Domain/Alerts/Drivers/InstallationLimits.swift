@@ -55,9 +55,13 @@ public struct InstallationLimits: Equatable, Sendable {
     /// The limits of cars that the spreading record has reached, and those of the others.
     private var reached, others: DriverRules?
 
-    /// - Parameter entries: in any order.
+    /// - Parameter entries: in any order. What another one of its time has replaced for all cars counts no more: it is stored for cars
+    ///   that are set apart, which know nothing of the other one yet.
     public init(_ entries: [Entry] = []) {
-        self.entries = entries.sorted { $0.comes(before: $1) }
+        let everywhere = entries.filter(\.isEverywhere)
+        self.entries = entries.filter { entry in
+            !everywhere.contains { $0.inForceMs == entry.inForceMs && entry.comes(before: $0) }
+        }.sorted { $0.comes(before: $1) }
         combine()
     }
 

@@ -126,12 +126,25 @@ package enum ReplayTables {
             THEN regexp_replace(encode(r.state, 'hex'), '^([89a-f].)*..', '') END
         """
 
+    /// Of the limits `r`. Of two records of one time the one with the greater id is the later one.
+    private static let isReplacedEverywhere = """
+        EXISTS (SELECT FROM %@.account_settings s
+            WHERE s.topic_partition = r.topic_partition AND s.account = 'installation' AND s.in_force_at = r.in_force_at
+                AND s.reached_all_offset IS NOT NULL)
+        OR EXISTS (SELECT FROM %@.replaced_limits n
+            WHERE n.topic_partition = r.topic_partition AND n.in_force_at = r.in_force_at
+                AND n.record_id COLLATE "C" > r.record_id AND n.reached_all_offset IS NOT NULL)
+        """
+
+    private static let howFar = LeftOut.columns(
+        "after_vehicle", "how many come at a tick depends on who waits: whoever was set apart waits later, in a replay nobody was")
+
     private static let watch = [
         table(
             "car_watch", key: "vehicle",
             "topic_partition from_at until_at asked_offset is_late is_latest arrived_at codes_offset",
             leftOut: [.columns("state next_offset", "up to which reading a state goes follows from commits")]),
-        table("car_spreading", key: "topic_partition asked_offset", "since_at after_vehicle"),
+        table("car_spreading", key: "topic_partition asked_offset", "since_at", leftOut: [howFar]),
     ]
 
     private static let machines = [
@@ -146,7 +159,8 @@ package enum ReplayTables {
         table(
             "machine_rejudging", key: "vehicle",
             "topic_partition from_at until_at asked_offset is_late has_begun again_from_at again_until_at"),
-        table("machine_spreading", key: "topic_partition asked_offset", "since_at from_at until_at after_vehicle"),
+        table(
+            "machine_spreading", key: "topic_partition asked_offset", "since_at from_at until_at", leftOut: [howFar]),
         table("rule_set", key: "topic_partition in_force_at", "version rules record_offset"),
     ]
 
@@ -195,7 +209,10 @@ package enum ReplayTables {
                 .columns(
                     "judged_from_at reached_vehicle reached_all_offset",
                     "as in `account_settings`: `drover offsets reset` has them come again"),
-            ]),
+                .rows(
+                    "what another one of its time has replaced for all cars",
+                    "kept for cars that are set apart: a replay sets none apart"),
+            ], where: "NOT (\(isReplacedEverywhere))"),
         table(
             "health_scan", key: "vehicle scan_id",
             """

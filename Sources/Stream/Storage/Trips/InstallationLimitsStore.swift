@@ -55,21 +55,32 @@ package enum InstallationLimitsStore {
                 WHERE topic_partition = $1 AND account = $2 AND in_force_at = $3
                 """,
                 [.int4(partition), .text(InstallationLimits.account), .timestampMs(last.inForceMs)] + reach(of: last))
-            try write(replaced: entries.dropLast(), inForceMs: last.inForceMs, partition, on: connection)
+            let everywhere = entries.compactMap { entry -> Int64? in
+                if case .all(let offset) = entry.reach { offset } else { nil }
+            }
+            try write(
+                replaced: entries.dropLast(), inForceMs: last.inForceMs, everywhere: everywhere.max() ?? -1, partition,
+                on: connection)
         }
     }
 
-    /// Those of one time that still hold for cars to which the last one has not come: two at most.
+    /// Those of one time that still hold for cars to which the last one has not come: two at most; and what was replaced everywhere while a
+    /// car is set apart that has yet to take what replaced it. One that came to no car is never kept.
+    ///
+    /// - Parameter everywhere: the offset at which the last of those that have come to all cars had done so.
     private static func write(
-        replaced entries: ArraySlice<InstallationLimits.Entry>, inForceMs: Int64, _ partition: Int32,
-        on connection: Connection
+        replaced entries: ArraySlice<InstallationLimits.Entry>, inForceMs: Int64, everywhere: Int64,
+        _ partition: Int32, on connection: Connection
     ) throws {
         let time: [Parameter] = [.int4(partition), .timestampMs(inForceMs)]
         try connection.query(
             """
             DELETE FROM replaced_limits
             WHERE topic_partition = $1 AND in_force_at = $2 AND record_id <> ALL ($3::text[])
-            """, time + [.textArray(entries.map(\.id))])
+                AND (reached_vehicle IS NULL AND reached_all_offset IS NULL OR NOT EXISTS (
+                    SELECT FROM drover.quarantine q
+                    WHERE q.topic = $4 AND q.partition = $1 AND q.next_offset <= $5))
+            """, time + [.textArray(entries.map(\.id)), .text(Topic.cars), .int8(everywhere)])
         for entry in entries {
             try connection.query(
                 """
