@@ -74,18 +74,15 @@ package struct StatusQueries: Sendable {
         quarantined = try seen("quarantine") { try StatusQueries.quarantined(connection) }
         rejudging = try seen("machine_rejudging") {
             try connection.query("SELECT count(*) FROM drover.machine_rejudging")[0].int(0)!
-                + StatusQueries.notNoted(on: connection)
+                + StatusQueries.machinesNotNoted(on: connection) + StatusQueries.carsNotNoted(on: connection)
         }
         openAlerts = try count("alert", "state IN ('open', 'due_soon')")
         silentVehicles = try count("vehicle", "last_reading_at < now() - interval '1 day'")
     }
 
     /// Machines that are to be judged again, and to which that has not come yet.
-    private static func notNoted(on connection: Connection) throws -> Int {
-        // A database that is not migrated yet.
-        guard try connection.query("SELECT to_regclass('drover.machine_spreading')::text")[0].text(0) != nil else {
-            return 0
-        }
+    private static func machinesNotNoted(on connection: Connection) throws -> Int {
+        guard try exists("machine_spreading", on: connection) else { return 0 }
         return try connection.query(
             """
             SELECT count(*) FROM drover.vehicle v WHERE v.kind = 'machine'
@@ -93,6 +90,32 @@ package struct StatusQueries: Sendable {
                     AND v.last_reading_at >= s.since_at AND v.vehicle COLLATE "C" > coalesce(s.after_vehicle, ''))
                 AND NOT EXISTS (SELECT FROM drover.machine_rejudging r WHERE r.vehicle = v.vehicle)
             """)[0].int(0)!
+    }
+
+    /// Cars that somebody is told of, and to which a clock that was set back has not come yet.
+    private static func carsNotNoted(on connection: Connection) throws -> Int {
+        guard try exists("car_spreading", on: connection) else { return 0 }
+        // The latest trip is looked up only while something is under way.
+        return try connection.query(
+            """
+            SELECT count(*) FROM drover.vehicle v WHERE v.kind = 'car'
+                AND EXISTS (SELECT FROM drover.car_spreading s WHERE s.topic_partition = v.topic_partition
+                    AND v.vehicle COLLATE "C" > coalesce(s.after_vehicle, '')
+                    AND (SELECT t.end_at FROM drover.trip t WHERE t.vehicle = v.vehicle ORDER BY t.start_at DESC LIMIT 1)
+                        >= s.since_at)
+                AND coalesce(
+                    (SELECT true FROM drover.car_owner o WHERE o.vehicle = v.vehicle AND o.account IS NOT NULL LIMIT 1),
+                    (SELECT true FROM drover.assignment a WHERE a.vehicle = v.vehicle AND a.account IS NOT NULL LIMIT 1),
+                    (SELECT true FROM drover.driving d WHERE d.vehicle = v.vehicle LIMIT 1),
+                    (SELECT true FROM drover.account_settings l
+                        WHERE l.topic_partition = v.topic_partition AND l.account = 'installation' LIMIT 1), false)
+                AND NOT EXISTS (SELECT FROM drover.car_watch w WHERE w.vehicle = v.vehicle AND w.asked_offset IS NOT NULL)
+            """)[0].int(0)!
+    }
+
+    /// False: the database is not migrated yet.
+    private static func exists(_ table: String, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT to_regclass('drover.\(table)')::text")[0].text(0) != nil
     }
 
     private static func rejectedOfDay(_ connection: Connection) throws -> Int {

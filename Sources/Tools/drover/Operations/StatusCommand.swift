@@ -86,7 +86,7 @@ struct StatusLine {
             + (topics.map { [StatusLine(what: "copies of topics", value: "\($0.copies)", remedy: $0.remedy)] } ?? [])
             + Topics.readings.map { written($0, reads) } + waiting(reads) + refused(reads) + resting(reads)
             + [
-                counted("machines to judge again", reads.rejudging), counted("open alerts", reads.openAlerts),
+                counted("vehicles to judge again", reads.rejudging), counted("open alerts", reads.openAlerts),
                 counted("vehicles silent for a day", reads.silentVehicles),
             ]
     }
