@@ -48,9 +48,9 @@ struct QuarantineStoreTests {
         try db.execute("SET search_path = drover")
         let cars = TopicPartition(topic: "drover.cars", partition: 4)
         let place = try ProgressStore.load([cars: 0], on: db)[cars]!
-        let vehicles = ["done", "late", "nobodys", "old", "owned"]
+        let vehicles = ["done", "late", "nobodys", "old", "owned", "quiet"]
         for vehicle in vehicles {
-            let day = vehicle == "old" ? "2026-09-01" : "2026-09-14"
+            let day = ["old", "quiet"].contains(vehicle) ? "2026-09-01" : "2026-09-14"
             try db.execute(
                 """
                 INSERT INTO vehicle (vehicle, kind, topic_partition) VALUES ('\(vehicle)', 'car', 4);
@@ -65,6 +65,10 @@ struct QuarantineStoreTests {
                 SELECT v, '2026-01-01', 'jo', 'r' FROM unnest('{done,late,old,owned}'::text[]) AS v;
             INSERT INTO car_watch (vehicle, topic_partition, from_at, until_at, asked_offset, is_late, is_latest, codes_offset)
                 VALUES ('late', 4, '2026-09-12', '2026-09-12', 3, false, false, 9);
+            -- Of two the clock has ended nothing of this day, but they say that they came when it was ahead.
+            INSERT INTO car_watch (vehicle, topic_partition, from_at, until_at, asked_offset, is_late, is_latest, arrived_at)
+                VALUES ('old', 4, '2026-09-01', '2026-09-01', 2, false, true, '2027-01-01');
+            INSERT INTO car_watch (vehicle, topic_partition, state, next_offset) VALUES ('quiet', 4, '\\x01045006aa', 8);
             INSERT INTO car_spreading VALUES (4, 5, '2026-09-13', 'done')
             """)
         let all = vehicles.map { (vehicle: VehicleID($0)!, reason: "refused") }
@@ -76,7 +80,11 @@ struct QuarantineStoreTests {
             FROM car_watch ORDER BY vehicle
             """
         ).map { try $0.text(0)! }
-        #expect(noted == ["late 12 14 3 t t 9", "owned 14 14 5 t t"])
+        #expect(noted == ["late 12 14 3 t t 9", "old 1 1 2 f t", "owned 14 14 5 t t", "quiet"])
+        let ahead = try db.query("SELECT vehicle FROM car_watch WHERE arrived_at > 'epoch'")
+        #expect(ahead.isEmpty)
+        let state = try db.query("SELECT encode(state, 'hex') FROM car_watch WHERE vehicle = 'quiet'")[0].text(0)
+        #expect(state == "01040006aa")
         try db.execute("DELETE FROM quarantine; DELETE FROM car_watch; DELETE FROM car_spreading")
     }
 

@@ -91,6 +91,42 @@ struct SpreadStoreTests {
         try worker.spread(to: nil)
         try check([])
         #expect(try db.query("SELECT settings FROM account_settings")[0].text(0) == #"{"alerts":false}"#)
+        try db.execute("DELETE FROM account_settings")
+    }
+
+    @Test("Limits that others have replaced everywhere are kept while a car is set apart that has yet to take these")
+    func replacedForOneApart() throws {
+        let db = try SchemaConnection.connectForWriting(SpreadStoreTests.database.get())
+        try db.execute("DELETE FROM account_settings; DELETE FROM replaced_limits")
+        func kept() throws -> [String] {
+            try db.query("SELECT record_id FROM replaced_limits ORDER BY 1").map { try $0.text(0)! }
+        }
+        func apart(before offset: Int64) throws -> [String] {
+            var drivers = DriverPartition(storedOffset: offset)
+            let entries = try InstallationLimitsStore.load(SpreadStoreTests.partition, on: db)
+            drivers.restore(installation: entries, CarSpreads(), before: offset)
+            return drivers.installation.entries.map(\.id)
+        }
+        var worker = Worker(db)
+        try worker.limits("a", #"{"speed_limit_kmh":100}"#)
+        try worker.spread(to: nil)
+        try db.execute(
+            """
+            INSERT INTO drover.quarantine (topic, partition, vehicle, reason, next_offset, replay_offset)
+                VALUES ('drover.cars', 3, 'odd', 'refused', 3, 3)
+            """)
+        try worker.limits("b", #"{"speed_limit_kmh":110}"#)
+        try worker.spread(to: nil)
+        try worker.limits("c", #"{"speed_limit_kmh":120}"#)
+        try worker.spread(to: nil)
+        #expect(try kept() == ["a", "b"])
+        #expect(try worker.takenOver().installation == worker.drivers.installation)
+        #expect(try apart(before: 3) == ["a"])
+        #expect(try apart(before: 5) == ["b"])
+        try db.execute("DELETE FROM drover.quarantine")
+        try worker.limits("d", #"{"speed_limit_kmh":130}"#)
+        #expect(try kept() == ["c"])
+        try db.execute("DELETE FROM account_settings; DELETE FROM replaced_limits")
     }
 
     @Test("A clock that was set back goes on where it was, and what was asked for meanwhile behind it")
