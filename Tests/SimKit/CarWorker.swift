@@ -63,7 +63,7 @@ struct CarWorker {
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
-    private var wantedAccounts: VehicleID?
+    private var wantedAccounts: [VehicleID: Int64] = [:]
     /// Since the last hand-over.
     private var actions: [Action] = []
     private var rules: [TripRuleTimeline.Entry] = []
@@ -82,10 +82,10 @@ struct CarWorker {
 
     // MARK: Cars that are not in memory
 
-    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || wantedAccounts != nil }
+    var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedAccounts.isEmpty }
 
     /// All that was taken must be written before.
-    var recallsWritten: Bool { wantedAccounts != nil }
+    var recallsWritten: Bool { !wantedAccounts.isEmpty }
 
     /// As `CarStage`. Precondition: what was handed over before is written.
     mutating func recall(_ tables: PartitionTables) {
@@ -93,10 +93,11 @@ struct CarWorker {
         let vehicles = wanted.filter { book.number(of: $0) == nil }
         load(vehicles.sorted(), tables)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
-        if let vehicle = wantedAccounts {
-            drivers.know(accounts: [vehicle: tables.drivers.sayings.accounts(of: vehicle)])
-        }
-        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, nil)
+        let sayings = tables.drivers.sayings
+        drivers.know(
+            accounts: Dictionary(
+                uniqueKeysWithValues: wantedAccounts.map { ($0.key, sayings.accounts(of: $0.key, since: $0.value)) }))
+        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, [:])
     }
 
     /// As `CarLoader`.
@@ -177,7 +178,7 @@ struct CarWorker {
         if drivers.mustWait(for: action, of: number) { return false }
         let lastMs = number.map { book.lastMs($0) } ?? .min
         if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
-            wantedAccounts = action.vehicle
+            wantedAccounts[action.vehicle!] = action.ts
             return false
         }
         if let cut = action.cut {

@@ -98,14 +98,22 @@ struct DriverSayings: Sendable {
         (entries ?? [:]).sorted { $0.key < $1.key }.map { .init(fromMs: $0.key, account: $0.value.value) }
     }
 
-    func accounts(of vehicle: VehicleID) -> CarAccounts {
-        CarAccounts(owners: DriverSayings.log(owners[vehicle]), drivers: DriverSayings.log(assignments[vehicle]))
+    /// As `DriverContextStore`, but fewer: more is said of a car than is read at once.
+    func accounts(of vehicle: VehicleID, since ms: Int64) -> CarAccounts {
+        CarAccounts(
+            owners: DriverSayings.log(owners[vehicle], since: ms),
+            drivers: DriverSayings.log(assignments[vehicle], since: ms))
     }
 
-    private static func log(_ entries: [Int64: Entry<String?>]?) -> AccountLog {
-        AccountLog(
-            (entries ?? [:]).map { AccountLog.Entry(fromMs: $0.key, id: $0.value.id, account: $0.value.value) })
+    private static func log(_ entries: [Int64: Entry<String?>]?, since ms: Int64) -> AccountLog {
+        let all = (entries ?? [:]).sorted { $0.key < $1.key }
+        let first = all.lastIndex { $0.key < ms } ?? 0
+        return AccountLog(
+            all[first...].prefix(entriesMax).map { .init(fromMs: $0.key, id: $0.value.id, account: $0.value.value) },
+            since: ms, most: entriesMax)
     }
+
+    private static let entriesMax = 3
 
     /// Cars that have said which trouble codes they have.
     var scanned: [VehicleID] { answers.keys.filter { !scans(of: $0).isEmpty }.sorted() }

@@ -77,6 +77,14 @@ public final class RecordDecoder {
         return .reading(droppedFields: decodeSignals(into: &reading))
     }
 
+    /// The time of a record that says whose a car is or who is to drive it, as far as its first look tells; nil: it is another one.
+    public func givenMs(_ value: UnsafeRawBufferPointer) -> Int64? {
+        guard case (.other, let ts)? = unsafe try? head(value),
+            scanner.isText(.kind, "registration") || scanner.isText(.kind, "assignment")
+        else { return nil }
+        return ts
+    }
+
     /// The tick that `decodeCar` found.
     public func tick(_ ts: Int64) throws(DecodeError) -> Tick {
         guard unsafe scanner.bytes(.by) != nil else { return Tick(ts) }

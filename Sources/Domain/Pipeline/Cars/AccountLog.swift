@@ -19,10 +19,23 @@ public struct AccountLog: Equatable, Sendable {
 
     /// By time, one a time.
     private var entries: [Entry]
+    /// Of these times all entries are known, and the one before them.
+    private let fromMs, untilMs: Int64
 
-    public init(_ entries: [Entry] = []) { self.entries = entries.sorted { $0.fromMs < $1.fromMs } }
+    /// - Parameters:
+    ///   - entries: the one before a time and those from it on, in any order.
+    ///   - most: where it has so many there may be later ones.
+    public init(_ entries: [Entry] = [], since fromMs: Int64 = .min, most: Int = .max) {
+        precondition(most > 1, "the one before a time leaves no room")
+        self.entries = entries.sorted { $0.fromMs < $1.fromMs }
+        (self.fromMs, untilMs) = (fromMs, entries.count < most ? .max : self.entries.last!.fromMs)
+    }
 
-    /// False: at each time it is whose it was. It is asked of its neighbours only: a car may have been given on ten thousand times.
+    func reaches(backTo ms: Int64) -> Bool { ms >= fromMs }
+
+    func covers(_ ms: Int64) -> Bool { ms >= fromMs && ms <= untilMs }
+
+    /// False: at each time it is whose it was. Precondition: the log covers its time. It is asked of its neighbours only: a car may have been given on ten thousand times.
     mutating func insert(_ entry: Entry, before: Before) -> Bool {
         let index = place(of: entry.fromMs)
         if index < entries.count, entries[index].fromMs == entry.fromMs {
@@ -55,7 +68,25 @@ public struct CarAccounts: Equatable, Sendable {
 
     public init(owners: AccountLog, drivers: AccountLog) { (self.owners, self.drivers) = (owners, drivers) }
 
-    /// False: it says nothing anew.
+    /// What is read of a car at once: of its owners, and of its drivers.
+    public static let entriesMax = 512
+
+    /// Nil: it gives the car to nobody.
+    private func log(of action: Action) -> AccountLog? {
+        switch action.kind {
+        case .registration: owners
+        case .assignment: drivers
+        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+            .tripTag, .driving, .settings, .scanRequest, .scan, .support, .tripSummary, .weather:
+            nil
+        }
+    }
+
+    func reaches(backTo action: Action) -> Bool { log(of: action)?.reaches(backTo: action.ts) ?? true }
+
+    func covers(_ action: Action) -> Bool { log(of: action)?.covers(action.ts) ?? true }
+
+    /// False: it says nothing anew. Precondition: it covers the record.
     mutating func insert(_ action: Action) -> Bool {
         func entry(_ account: String?) -> AccountLog.Entry {
             AccountLog.Entry(fromMs: action.ts, id: action.id, account: account)
@@ -77,15 +108,27 @@ extension DriverPartition {
     /// nothing judged again. Records come twice, and lists of cars are said again as a whole.
     public func needsAccounts(for action: Action, lastMs: Int64, offset: Int64) -> Bool {
         guard action.givesCar, let vehicle = action.vehicle else { return false }
-        return offset >= storedOffset && lastMs != .min && accounts[vehicle] == nil
+        return offset >= storedOffset && lastMs != .min && !(accounts[vehicle]?.reaches(backTo: action) ?? false)
     }
 
-    /// In the place of those that were known before. Precondition: all that was taken is written.
-    public mutating func know(accounts: [VehicleID: CarAccounts]) { self.accounts = accounts }
+    /// Of so many cars at most it is known.
+    public static var accountsMax: Int { 256 }
 
-    /// False: the record says nothing anew. Precondition: where it is judged, the car's accounts are known.
+    /// Beside those that were known before, as far as there is room. Precondition: all that was taken is written.
+    public mutating func know(accounts read: [VehicleID: CarAccounts]) {
+        if accounts.count + read.count > DriverPartition.accountsMax { accounts = [:] }
+        accounts.merge(read) { _, new in new }
+    }
+
+    /// False: the record says nothing anew. Where more was said of the car than is known it counts as news, and the next record has the car
+    /// read again.
     mutating func isNew(_ action: Action, of vehicle: VehicleID) -> Bool {
-        action.givesCar ? accounts[vehicle]?.insert(action) ?? true : true
+        guard action.givesCar, let known = accounts[vehicle]?.covers(action) else { return true }
+        guard known else {
+            accounts[vehicle] = nil
+            return true
+        }
+        return accounts[vehicle]!.insert(action)
     }
 }
 

@@ -137,33 +137,44 @@ package enum DriverContextStore {
         ).map { VehicleID(try $0.text(0)!)! }
     }
 
-    /// In whose names each of these cars was registered, and who was to drive it.
+    /// In whose names cars were registered, and who was to drive them: of each the last entry before a time and those from it on.
     package static func accounts(
-        of vehicles: [VehicleID], on connection: Connection
+        of cars: [VehicleID: Int64], most: Int = CarAccounts.entriesMax, on connection: Connection
     ) throws -> [VehicleID: CarAccounts] {
-        let owners = try log(
-            "SELECT vehicle, owned_at, record_id, account FROM car_owner WHERE vehicle = ANY ($1::text[])", vehicles,
-            on: connection)
-        let drivers = try log(
-            "SELECT vehicle, assigned_at, record_id, account FROM assignment WHERE vehicle = ANY ($1::text[])",
-            vehicles,
-            on: connection)
+        let owners = try logs("car_owner", at: "owned_at", cars, most: most, on: connection)
+        let drivers = try logs("assignment", at: "assigned_at", cars, most: most, on: connection)
         return Dictionary(
-            uniqueKeysWithValues: vehicles.map { vehicle in
-                let (owners, drivers) = (owners[vehicle] ?? [], drivers[vehicle] ?? [])
-                return (vehicle, CarAccounts(owners: AccountLog(owners), drivers: AccountLog(drivers)))
+            uniqueKeysWithValues: cars.keys.map { vehicle in
+                (vehicle, CarAccounts(owners: owners(vehicle), drivers: drivers(vehicle)))
             })
     }
 
-    private static func log(
-        _ statement: String, _ vehicles: [VehicleID], on connection: Connection
-    ) throws -> [VehicleID: [AccountLog.Entry]] {
+    private static func logs(
+        _ table: String, at time: String, _ cars: [VehicleID: Int64], most: Int, on connection: Connection
+    ) throws -> (VehicleID) -> AccountLog {
         var entries: [VehicleID: [AccountLog.Entry]] = [:]
-        for row in try connection.query(statement, [.textArray(vehicles.map(\.text))]) {
+        // By the primary key: a car may have been given on ten thousand times.
+        for row in try connection.query(
+            """
+            SELECT asked.vehicle, e.at, e.record_id, e.account
+            FROM unnest($1::text[], $2::timestamptz[]) AS asked(vehicle, from_at)
+            CROSS JOIN LATERAL (
+                SELECT \(time) AS at, record_id, account FROM \(table)
+                WHERE vehicle = asked.vehicle AND \(time) >= coalesce((
+                    SELECT max(b.\(time)) FROM \(table) b
+                    WHERE b.vehicle = asked.vehicle AND b.\(time) < asked.from_at), '-infinity')
+                ORDER BY \(time) LIMIT $3) AS e
+            """,
+            [
+                .textArray(cars.map(\.key.text)),
+                .timestampArray(cars.map { DriverAlertStore.clamped($0.value) }), .int8(Int64(most)),
+            ])
+        {
             entries[VehicleID(try row.text(0)!)!, default: []].append(
                 AccountLog.Entry(fromMs: try row.timestampMs(1)!, id: try row.text(2)!, account: try row.text(3)))
         }
-        return entries
+        let read = entries
+        return { AccountLog(read[$0] ?? [], since: cars[$0]!, most: most) }
     }
 
     /// Those of the cars that somebody has driven or owned, or that are registered.

@@ -27,8 +27,8 @@ final class CarStage: Stage {
     /// Cars that are not in memory and whose records come next; and since when all must be.
     private var wanted: Set<VehicleID> = []
     private var wantedSinceMs: Int64?
-    /// Cars that are registered or assigned next: whose they were before.
-    private var wantedAccounts: Set<VehicleID> = []
+    /// Cars that are registered or assigned next, and from when on: whose they were before.
+    private var wantedAccounts: [VehicleID: Int64] = [:]
     /// When it was last looked for cars that can be forgotten, by the partition's clock.
     private var lookedMs: Int64 = 0
     private static let forgetPeriodMs: Int64 = 3_600_000
@@ -158,7 +158,7 @@ final class CarStage: Stage {
         if drivers.mustWait(for: action, of: number) { return false }
         let lastMs = number.map { book.lastMs($0) } ?? .min
         if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
-            wantedAccounts.insert(action.vehicle!)
+            wantedAccounts[action.vehicle!] = action.ts
             return false
         }
         switch action.kind {
@@ -185,14 +185,24 @@ final class CarStage: Stage {
     /// What comes next is read back with it.
     private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarPartition) {
         let isOfAccounts = !wantedAccounts.isEmpty
-        for index in messages where wanted.count + wantedAccounts.count < CarStage.wantedMax {
-            unsafe batch.withBytes(index) { key, _ in
+        for index in messages where wanted.count < CarStage.wantedMax {
+            unsafe batch.withBytes(index) { key, value in
                 guard unsafe VehicleID.isValid(key), unsafe place.holds(key),
                     let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self))
                 else { return }
                 if book.mayBeStored(vehicle) { wanted.insert(vehicle) }
-                if isOfAccounts { wantedAccounts.insert(vehicle) }
+                if isOfAccounts, let value = unsafe value, let ms = unsafe decoder.givenMs(value) {
+                    wantAccounts(of: vehicle, since: ms)
+                }
             }
+        }
+    }
+
+    private func wantAccounts(of vehicle: VehicleID, since ms: Int64) {
+        if let wantedMs = wantedAccounts[vehicle] {
+            wantedAccounts[vehicle] = min(wantedMs, ms)
+        } else if wantedAccounts.count < DriverPartition.accountsMax {
+            wantedAccounts[vehicle] = ms
         }
     }
 
@@ -206,10 +216,9 @@ final class CarStage: Stage {
         try judge.load(vehicles.sorted(), &book, on: connection)
         book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
         if !wantedAccounts.isEmpty {
-            judge.drivers.know(
-                accounts: try DriverContextStore.accounts(of: wantedAccounts.sorted(), on: connection))
+            judge.drivers.know(accounts: try DriverContextStore.accounts(of: wantedAccounts, on: connection))
         }
-        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, [])
+        (wanted, wantedSinceMs, wantedAccounts) = ([], nil, [:])
     }
 
     /// Precondition: the rows so far were handed over.
