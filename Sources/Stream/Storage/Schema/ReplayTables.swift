@@ -137,7 +137,8 @@ package enum ReplayTables {
         """
 
     private static let howFar = LeftOut.columns(
-        "after_vehicle", "how many come at a tick depends on who waits: whoever was set apart waits later, in a replay nobody was")
+        "after_vehicle",
+        "how many come at a tick depends on who waits: whoever was set apart waits later, in a replay nobody was")
 
     private static let watch = [
         table(
