@@ -191,7 +191,9 @@ final class CarStage: Stage {
                     let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self))
                 else { return }
                 if book.mayBeStored(vehicle) { wanted.insert(vehicle) }
-                if isOfAccounts, let value = unsafe value, let ms = unsafe decoder.givenMs(value) {
+                if isOfAccounts, wantedAccounts.count < DriverPartition.accountsMax, let value = unsafe value,
+                    let ms = unsafe decoder.givenMs(value)
+                {
                     wantAccounts(of: vehicle, since: ms)
                 }
             }
@@ -199,11 +201,7 @@ final class CarStage: Stage {
     }
 
     private func wantAccounts(of vehicle: VehicleID, since ms: Int64) {
-        if let wantedMs = wantedAccounts[vehicle] {
-            wantedAccounts[vehicle] = min(wantedMs, ms)
-        } else if wantedAccounts.count < DriverPartition.accountsMax {
-            wantedAccounts[vehicle] = ms
-        }
+        wantedAccounts[vehicle] = min(wantedAccounts[vehicle] ?? ms, ms)
     }
 
     var needsRecall: Bool { !wanted.isEmpty || wantedSinceMs != nil || !wantedAccounts.isEmpty }
