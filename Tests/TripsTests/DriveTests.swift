@@ -60,7 +60,7 @@ struct DriveTests {
         #expect(figures.minVoltageV == nil && figures.maxCoolantC == "80")
     }
 
-    /// FACTS §3: L/h = MAF·3600/(14.7·745); an hour at 14.7 g/s of air burns 3600 g = 4.832 L = 1.27656 US gal.
+    /// L/h = MAF·3600/(14.7·745); an hour at 14.7 g/s of air burns 3600 g = 4.832 L = 1.27656 US gal.
     @Test func anHourOfAirIsTheFuelOfTheFormula() {
         let readings = (0...3600).map { reading(Int64($0) * 1_000, speed: 54, maf: 14_700) }
         let figures = TripFigures(Drive.whole(readings, rules: TripRules()).trips[0], price: .standard)

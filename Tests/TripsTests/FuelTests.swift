@@ -3,7 +3,7 @@ import SimKit
 import Testing
 import Trips
 
-/// Fuel by every method, against values worked out by hand from FACTS §3 and against a brute force in floating point.
+/// Fuel by every method, against values worked out by hand and against a brute force in floating point.
 struct FuelTests {
     /// One reading a second for an hour, all alike.
     private func hour(_ values: [Signal: Int32], seconds: Int64 = 3_600) -> [CarReading] {
@@ -20,7 +20,7 @@ struct FuelTests {
 
     private static let check: [Signal: Int32] = [.rpm: 2_000_000, .manifoldPressure: 50_000, .intakeAir: 29_850]
 
-    /// FACTS §3: 2.0 L, 2000 rpm, MAP 50 kPa, IAT 303 K, VE 80 % are 15.33 g/s, 5.08 L/h at 739.3 g/L.
+    /// By the ideal gas law 2.0 L, 2000 rpm, MAP 50 kPa, IAT 303 K, VE 80 % are 15.33 g/s, 5.08 L/h at 739.3 g/L.
     @Test func speedDensityGivesTheCheckValue() {
         let flow = SpeedDensity.microgramsPerSecond(rpmMilli: 2_000_000, pressureMilliKPa: 50_000, intakeMilliC: 29_850)
         #expect(abs(Double(flow) / 1e6 * 2 * 0.8 - 15.33) < 0.005)
@@ -53,7 +53,7 @@ struct FuelTests {
         #expect(litres(hour([.fuelRate: 7_200]), car(.diesel)) == 7.2)
     }
 
-    /// FACTS §3, step 2: g fuel/s = MAF / (14.7 λ). 14.7 g/s at λ 0.9 for an hour: 4000 g.
+    /// g fuel/s = MAF / (14.7 λ). 14.7 g/s at λ 0.9 for an hour: 4000 g.
     @Test(
         "λ is taken before trims; trims where there is no λ; what no engine has is no λ and no trim",
         arguments: [
@@ -71,7 +71,7 @@ struct FuelTests {
         #expect(totals(hour(air)).airMg == 52_920_000)
     }
 
-    /// FACTS §3, step 6. 54 km/h, 2000 rpm, throttle shut; each change alone lets the fuel flow.
+    /// Open loop on overrun, by PID 03 of SAE J1979. 54 km/h, 2000 rpm, throttle shut; each change alone lets the fuel flow.
     @Test(
         "Fuel is cut on overrun only",
         arguments: [

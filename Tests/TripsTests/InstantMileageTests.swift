@@ -15,7 +15,7 @@ struct InstantMileageTests {
         #expect(abs(mpg / (7.155 * Double(speed) / Double(maf)) - 1) < 1e-4)
     }
 
-    /// 235.2146 ÷ L/100 km (FACTS §3): 7.2 L/h at 90 km/h are 8 L/100 km, 29.4018 MPG.
+    /// MPG = 235.2146 ÷ L/100 km: 7.2 L/h at 90 km/h are 8 L/100 km, 29.4018 MPG.
     @Test func byTheEnginesOwnRate() throws {
         let fast = reading([.speed: 90_000, .fuelRate: 7_200, .maf: 1])
         #expect(abs(try #require(InstantMileage.of(fast, car: car(.diesel))) - 29.4018) < 1e-3)

@@ -23,7 +23,7 @@ public struct SignalRow: Sendable {
     public let least: Int32
     public let most: Int32
 
-    /// Ranges are those of SAE J1979 mode 01 where a PID exists (FACTS §1), widened to what loggers derive from
+    /// Ranges are those of SAE J1979 mode 01 where a PID exists, widened to what loggers derive from
     /// them; voltage is the range of a 12 V or 24 V system with margin.
     static let table: [SignalRow] = [
         SignalRow(.speed, "speed_kmh", "km/h", 3, 0, 400),

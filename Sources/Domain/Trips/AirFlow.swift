@@ -53,11 +53,12 @@ struct AirFlow: Equatable, Sendable {
 
 /// Air flow of a four-stroke engine without a mass-flow sensor, by speed-density.
 public enum SpeedDensity {
-    /// The default of cars whose own is unknown: a usual start value, corrected by a fill-up. Source: FACTS §3, step 4.
+    /// The default of cars whose own is unknown: a usual start value, corrected by a fill-up.
     static let volumetricEfficiency = 0.8
 
     /// The flow for each litre of displacement whose cylinders fill wholly, in µg/s:
-    /// rpm · MAP / T / 120 · M / R, with M = 28.97 g/mol and R = 8.314 J/(mol K). Source: FACTS §3, step 4.
+    /// rpm · MAP / T / 120 · M / R, with M = 28.97 g/mol and R = 8.314 J/(mol K):
+    /// the ideal gas law, one filling in two turns.
     ///
     /// Precondition: the values are possible ones of their signals (`Signal`), in thousandths; beyond them it overflows.
     public static func microgramsPerSecond(rpmMilli: Int64, pressureMilliKPa: Int64, intakeMilliC: Int64) -> Int64 {

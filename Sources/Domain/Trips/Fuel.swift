@@ -9,7 +9,7 @@ public struct FuelRow: Equatable, Sendable {
 
     /// Nil where fuel cannot be told from air: diesels run lean by as much as the load asks, and a battery burns none.
     ///
-    /// Gasoline: the constants of the specification and of the reference answers (FACTS §3). Ratios of the others follow
+    /// Gasoline: 14.7 and 745 g/L, as in the well-known MPG = 710.7 · km/h ÷ (100 · g/s). Ratios of the others follow
     /// from their formulas (C2H5OH, CH3OH, CH4; C3H8 and C4H10 as 60:40): Heywood, Internal Combustion Engine
     /// Fundamentals, table D.4. Densities at 20 °C: CRC Handbook of Chemistry and Physics; LPG at 15 °C: EN 589;
     /// CNG: 2.567 kg for each gallon equivalent, NIST Handbook 44, appendix D.

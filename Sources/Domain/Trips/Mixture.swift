@@ -4,7 +4,7 @@ internal import Fleet
 
 /// The mixture by the engine control unit: how much of the air flow meets fuel at the stoichiometric ratio. λ decides where the car tells
 /// it (PID 44: fuel = air / ratio / λ), else the fuel trims (06, 07: × (1 + their sum)), else all air counts; none while the fuel is cut
-/// off on overrun. Source: FACTS §3, steps 2, 5 and 6; docs/decisions/0008 has the reasons and the limits.
+/// off on overrun. PIDs: SAE J1979, mode 01; docs/decisions/0008-fuel-methods.md has the reasons and the limits.
 struct Mixture: Equatable, Sendable {
     /// The readings that concern it, as bits of a reading's mask.
     static let signals: UInt32 = [.lambda, .shortFuelTrim, .longFuelTrim, .fuelSystemStatus, .throttle]

@@ -16,7 +16,7 @@ public struct Refuelling: Equatable, Sendable {
     }
 
     /// Medians over this many minutes on each side are compared, over three at least: fuel sloshes, and one step of PID 2F
-    /// is 0.2 L in a tank of 50 L (FACTS §1). On recorded drives the minutes' own medians swing by 13 % of the tank.
+    /// is 0.2 L in a tank of 50 L (SAE J1979: 100/255 %). On recorded drives the minutes' own medians swing by 13 % of the tank.
     private static let windowMinutes = 5
     private static let leastMinutes = 3
     /// Those of five minutes rise by at most 6.7 % on recorded drives without a filling station.

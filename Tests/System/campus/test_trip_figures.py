@@ -1,5 +1,5 @@
 """Figures of trips against a second computation that shares nothing with the program: plain Python, straight from the
-words of docs/fleet-manager.md and FACTS §3."""
+words of docs/fleet-manager.md."""
 import csv
 import json
 from bisect import bisect_right
@@ -89,7 +89,7 @@ def peaks(points):
 
 
 def density_litres(rows, displacement_l, efficiency):
-    """Speed-density with trims: FACTS §3, steps 4 and 5; gasoline."""
+    """Speed-density (ideal gas law, a filling in two turns) with trims; gasoline."""
     flows = []
     for ts, row in rows:
         if None in (row["rpm"], row["pressure"], row["intake"]):
