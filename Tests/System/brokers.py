@@ -24,7 +24,7 @@ def answers(port, host=HOST):
 def make_topics(brokers, topics):
     """Makes topics (name: partitions) as `drover` does, and waits until the broker shows them."""
     admin = AdminClient({"bootstrap.servers": brokers, "log_level": 2})
-    # The settings of Gateways/Topics.swift.
+    # The settings of Sources/Stream/Ingest/Topics.swift.
     config = {"retention.ms": "-1", "retention.bytes": "-1", "message.timestamp.type": "LogAppendTime"}
     made = admin.create_topics([NewTopic(name, count, 1, config=config) for name, count in topics.items()])
     for future in made.values():

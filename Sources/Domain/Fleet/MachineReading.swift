@@ -36,7 +36,7 @@ public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
     case lastCellCallIn, lastReprogrammingStatus, lastReprogrammingTime
     /// Said by a gateway, not by the machine: whether the box that it polls answers.
     case contact
-    // Cars only: judged by an account's limits (Alerts/DriverAlertFold.swift), never part of a machine's reading.
+    // Cars only: judged by an account's limits (`DriverAlertFold`), never part of a machine's reading.
     case carSpeed, wheelHours, carCoolant, voltageLow, voltageHigh, troubleCode
 
     public enum Kind: Sendable { case number, flag, time, count }

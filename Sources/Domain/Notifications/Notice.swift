@@ -1,6 +1,6 @@
 package import Alerts
 
-/// What is to be told of one alert, as a worker decided it (0040_notices.sql).
+/// A change of an alert that may have to be told, as a worker decided it: a row of `drover.notice_event`.
 package struct NoticeEvent: Sendable {
     package let alert: String
     package let transition: AlertTransition.Kind

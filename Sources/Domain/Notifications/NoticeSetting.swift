@@ -1,6 +1,6 @@
 package import Alerts
 
-/// What an account wants to be told, how and when. What stands here are the standards, as in 0040_notices.sql.
+/// An account's choice of what it is told, how and when: a row of `drover.notice_setting`. The defaults are the table's.
 package struct NoticeSetting: Sendable, Equatable {
     /// How alerts of one severity are told.
     package struct Way: Sendable, Equatable {

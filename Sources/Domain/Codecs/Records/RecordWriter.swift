@@ -19,7 +19,7 @@ public enum RecordWriter {
         return Array(JSONValue.object(fields).rendered().utf8)
     }
 
-    /// A rule set, for every partition: in force for readings from `fromMs` on. See Alerts/RuleText.swift.
+    /// A rule set, for every partition: in force for readings from `fromMs` on. Its form: Sources/Domain/Alerts/Rules/RuleText.swift.
     public static func rules(fromMs: Int64, version: String, text: String) -> [UInt8] {
         let fields: [JSONValue.Field] = [
             ("schema", .integer(1)), ("kind", .text("rules")), ("ts", .integer(fromMs)), ("version", .text(version)),
