@@ -11,7 +11,7 @@ extension Command {
     static let alert = Command(
         name: "alert", operands: "list | show ID | acknowledge ID | silence",
         summary:
-            "Alerts as people deal with them: what is open, why, who has seen it, and what nobody wants to be told of.",
+            "Stored alerts, from the database: what is open, why, who has seen it, and silences. From a file: `drover alerts`.",
         options: [
             .init("--vehicle", "V", "list, silence: only of this vehicle"),
             .init("--all", nil, "list: also those that are over"),

@@ -9,7 +9,8 @@ import Reports
 extension Command {
     static let alerts = Command(
         name: "alerts", operands: "FILE.jsonl… --thresholds DIR [options]",
-        summary: "Alerts that machines' readings raise, judged by the same code as the worker's. Needs no server.",
+        summary:
+            "Alerts that a file of machines' readings raises, judged as by the worker. Needs no server. Stored ones: `drover alert`.",
         options: [
             .init(
                 "--thresholds", "DIR", "folder with tractors.xml and one XML file a model (default Deploy/thresholds)"),

@@ -6,7 +6,8 @@ import Reports
 extension Command {
     static let trip = Command(
         name: "trip", operands: "export VEHICLE | start VEHICLE | stop VEHICLE | discard VEHICLE | tag VEHICLE [TAG]",
-        summary: "One trip: its readings for other programs, and what its driver says of it.",
+        summary:
+            "One stored trip, from the database: its readings for other programs, its driver's marks. From files: `drover trips`.",
         options: [
             .init("--trip", "TIME", "export, discard, tag: a time within the trip (2026-11-21T08:00:00Z)"),
             .init("--format", "F", "export: gpx, csv or json (default gpx)"),

@@ -9,7 +9,8 @@ import Trips
 extension Command {
     static let trips = Command(
         name: "trips", operands: "FILE… [options]",
-        summary: "Trips of cars' recordings: distance, fuel, sharp events. Needs no server.",
+        summary:
+            "Trips in files of cars' recordings: distance, fuel, sharp events. Needs no server. A stored one: `drover trip`.",
         options: [
             .init("--gap", "S", "hole limit in seconds: readings further apart are not bridged (default 10)"),
             .init("--trip-gap", "MIN", "a longer silence ends a trip, minutes (default 5)"),
