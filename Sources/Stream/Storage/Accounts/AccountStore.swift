@@ -20,7 +20,7 @@ package enum AccountStore {
         ).first.map { try read($0, unreadable: .standard) }
     }
 
-    /// Of the installation, for cars that no account answers for; nil: nothing was ever set, or who asks may not know.
+    /// Settings of the installation, for cars that no account answers for; nil: nothing was ever set, or the reader may not know.
     package static func installation(
         on connection: Connection
     ) throws -> (settings: DriverSettings, inForceMs: Int64)? {

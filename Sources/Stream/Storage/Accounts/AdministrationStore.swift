@@ -57,7 +57,7 @@ package enum AdministrationStore {
         }
     }
 
-    /// Whose logins of the database there are.
+    /// Accounts that have a login of the database.
     package static func logins(on connection: Connection) throws -> Set<String> {
         Set(try connection.query("SELECT drover.logins_administered()").map { try $0.text(0)! })
     }

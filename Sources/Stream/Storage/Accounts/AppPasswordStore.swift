@@ -13,7 +13,7 @@ package enum AppPasswordStore {
         package let lastUsedMs: Int64?
     }
 
-    /// What the account's roles allow, in the order in which it is offered.
+    /// Scopes that the account's roles allow, in the order in which they are offered.
     package static func scopes(ofSession session: [UInt8], on connection: Connection) throws -> [Scope] {
         try connection.query("SELECT drover.own_scopes_of_session($1)", [.bytes(session)])[0].textArray(0)?
             .compactMap { $0.flatMap { Scope(rawValue: $0) } } ?? []
@@ -39,7 +39,7 @@ package enum AppPasswordStore {
         )[0].bool(0)!
     }
 
-    /// Of no effect on one that is not the account's.
+    /// Revokes an app password; of no effect on one that is not the account's.
     package static func revoke(id: String, session: [UInt8], on connection: Connection) throws {
         try connection.query("SELECT drover.revoke_own_token($1, $2)", [.bytes(session), .text(id)])
     }

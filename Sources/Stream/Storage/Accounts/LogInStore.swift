@@ -2,7 +2,7 @@ package import Alerts
 package import Crypto
 package import Postgres
 
-/// Whose session it is.
+/// The account of a session.
 package struct AccountHolder: Equatable, Sendable {
     package let account: String
     package let mail: String?
@@ -30,7 +30,7 @@ package enum LogInStore {
         }
     }
 
-    /// What is kept of a new password.
+    /// The form in which a new password is kept.
     package struct Kept: Sendable {
         let password, salt: [UInt8]
         let cost: Password.Cost

@@ -3,7 +3,7 @@ package import Postgres
 /// Logins of the database and the roles that they are in.
 package enum LoginQueries {
     package struct Membership: Sendable {
-        /// Whose connection it is.
+        /// The user of a connection.
         package let user: String
         package let isMember: Bool
     }

@@ -132,7 +132,7 @@ package enum PersonLogin {
         try connection.query("SELECT drover.end_logins_of_neighbours()")[0].int(0) ?? 0
     }
 
-    /// Whose there are.
+    /// Accounts that have a login of the database.
     package static func accounts(on connection: Connection) throws -> Set<String> {
         Set(try connection.query("SELECT account FROM drover.account_login").map { try $0.text(0)! })
     }

@@ -3,7 +3,7 @@ package import Postgres
 /// All that is held of a person, read as it is needed: `drover.person_data` names the tables.
 package struct PersonDataQueries: Sendable {
     package enum Subject: Sendable {
-        /// Whoever is logged in, by the page's login.
+        /// The account that is logged in, by the page's login.
         case session([UInt8])
         /// By the owner's.
         case account(String)

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// What an account sees: row-level security (the policies in Queries/schema.sql).
+/// The rows that an account sees: row-level security (the policies in Queries/schema.sql).
 package enum RowSecurity {
     /// For the rest of the transaction the connection reads what `account` sees, and has no other rights than a page.
     /// Precondition: the connection is in a transaction.

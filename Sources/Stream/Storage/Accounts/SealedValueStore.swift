@@ -1,14 +1,14 @@
 package import Crypto
 package import Postgres
 
-/// What is sealed under people.code_key_file, for the owner: while keys are changed some of it is of the key from before.
+/// Values that are sealed under people.code_key_file, for the owner: while keys are changed some are of the key from before.
 package enum SealedValueStore {
-    /// What stays until it is sealed again, by its column.
+    /// Values that stay until they are sealed again, by their column.
     private static let lasting: [(table: String, column: String, use: CodeKey.Use)] = [
         ("account_second_factor", "secret", .secondFactor), ("account_second_factor", "next_secret", .secondFactor),
         ("notice_setting", "webhook_key", .mail),
     ]
-    /// What is sent within days, or given up.
+    /// Values that are sent within days, or given up.
     private static let passing: [String] = [
         "SELECT body FROM drover.mail WHERE is_sealed AND refused IS NULL",
         "SELECT payload FROM drover.notice_message WHERE payload IS NOT NULL AND state = 'waiting' AND channel <> 'mail'",

@@ -3,7 +3,7 @@ package import Postgres
 /// Second factors of accounts, for the page's login and the operator's: `drover.account_second_factor`. Secrets are sealed
 /// before they come here.
 package enum SecondFactorStore {
-    /// Of whoever's session it is.
+    /// The second factor of a session's account.
     package struct State: Equatable, Sendable {
         package let isOn: Bool
         /// The password was right and the code is still to come.

@@ -2,13 +2,13 @@ internal import Basics
 internal import Codecs
 package import Postgres
 
-/// What a stream of events was opened with, or a question asked: it ends when that no longer holds.
+/// The session or token that a stream of events was opened with, or a question asked: it ends when that no longer holds.
 package struct StreamAccess: Hashable, Sendable {
     /// Digest of a session or a token.
     package let key: [UInt8]
     /// As whom of a campus, where the stream says more than that there is news; else empty.
     package let campus, person: String
-    /// Of a session's account, all of which it needs to have still: which of them let it in, nobody has to say.
+    /// Roles of a session's account, all of which it needs to have still: which of them let it in, nobody has to say.
     package let roles: [String]
 
     package init(key: [UInt8], campus: String = "", person: String = "", roles: [String] = []) {

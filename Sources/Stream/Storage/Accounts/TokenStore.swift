@@ -1,7 +1,7 @@
 package import Alerts
 package import Postgres
 
-/// What a token allows. The raw value is stored and shown.
+/// The right that a token gives. The raw value is stored and shown.
 package enum Scope: String, CaseIterable, Sendable {
     /// To hand in readings, and what drivers say of trips and cars.
     case upload
@@ -42,7 +42,7 @@ package enum TokenStore {
         package let expiresMs, revokedMs, lastUsedMs: Int64?
     }
 
-    /// What a token that was shown is good for.
+    /// The use that a token which was shown is good for.
     package struct Use: Sendable {
         package let id, account: String
         package let digest: [UInt8]

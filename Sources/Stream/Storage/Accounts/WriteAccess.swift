@@ -1,21 +1,21 @@
 package import Fleet
 package import Postgres
 
-/// Who may say what of which vehicle, whatever door it comes through: `drover.may_write` decides it.
+/// Rights to say things of a vehicle, whatever door they come through: `drover.may_write` decides them.
 /// Registrations are asked for elsewhere (`VehicleRegistrationStore`), and what gateways say comes past all doors.
 package enum WriteAccess {
     /// As the database has them.
     package enum Operation: String, Sendable {
-        /// What a vehicle measured.
+        /// A vehicle's measurements.
         case reading
         /// A mark or a word on a trip, or a trip that is known from its summary only.
         case trip
-        /// What somebody found out about a car's health.
+        /// A finding about a car's health.
         case scan
-        /// That a gateway shall ask the vehicle now.
+        /// A request that a gateway asks the vehicle now.
         case ask
         case service
-        /// That somebody takes care of an alert, or wants to hear no more of it.
+        /// A word that somebody takes care of an alert, or wants to hear no more of it.
         case alert
     }
 

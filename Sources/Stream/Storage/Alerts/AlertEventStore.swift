@@ -3,7 +3,7 @@ internal import Codecs
 package import Formats
 package import Postgres
 
-/// What was told of accounts' alerts, in the order of its ids (`drover.alert_event`).
+/// Events told of accounts' alerts, in the order of their ids (`drover.alert_event`).
 package enum AlertEventStore {
     package static let channel = "drover_alert_event"
 

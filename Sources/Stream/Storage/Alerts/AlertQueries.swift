@@ -1,7 +1,7 @@
 package import Postgres
 
 package enum AlertQueries {
-    /// Whose alert it is; nil: there is no such one that who asks may see.
+    /// The vehicle of an alert; nil: there is no such alert, or the reader may not see it.
     package static func vehicle(of alert: String, on connection: Connection) throws -> String? {
         try connection.query("SELECT vehicle FROM drover.alert WHERE alert_id = $1", [.text(alert)])
             .first?.text("vehicle")

@@ -5,7 +5,7 @@ package import Fleet
 package import Pipeline
 package import Postgres
 
-/// What drivers' alerts are judged from, and the alerts, in PostgreSQL. All within the transaction that writes what asked
+/// Drivers' alerts, and the rows that they are judged from, in PostgreSQL. All within the transaction that writes what asked
 /// for it, so that it sees those rows. Decides nothing.
 package enum DriverAlertStore {
     static let codes = "'Trouble Code %'"
@@ -126,7 +126,7 @@ package enum DriverAlertStore {
         }
     }
 
-    /// What was told of a car's values in a span.
+    /// Alerts that were told of a car's values in a span.
     package static func told(
         of vehicle: VehicleID, fromMs: Int64, toMs: Int64, on connection: Connection
     ) throws -> ToldAlerts {
@@ -135,7 +135,7 @@ package enum DriverAlertStore {
             [.text(vehicle.text), .timestampMs(clamped(fromMs)), .timestampMs(clamped(toMs))], on: connection)
     }
 
-    /// What is told as open of these cars' values.
+    /// Alerts that are told as open of these cars' values.
     package static func open(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: [ToldAlert]] {
         let alerts = try connection.query(
             """

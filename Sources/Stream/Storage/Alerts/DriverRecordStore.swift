@@ -3,7 +3,7 @@ package import Fleet
 package import Pipeline
 package import Postgres
 
-/// What a worker that takes a partition over has to know of drivers' alerts, in PostgreSQL.
+/// The state of drivers' alerts that a worker needs when it takes a partition over, in PostgreSQL.
 package enum DriverRecordStore {
     private static let table = StagedTable(
         name: "car_watch",

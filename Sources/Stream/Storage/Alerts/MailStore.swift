@@ -16,7 +16,7 @@ package struct MailFile: Sendable {
 
 /// A mail as somebody writes it, to be brought out by `drover notify`.
 package struct NewMail: Sendable {
-    /// Of the Message-ID: who says the same twice says it once.
+    /// The id of the Message-ID header: the same id twice is one mail.
     package let id: String
     /// A plain address.
     package let recipient: String
@@ -131,7 +131,7 @@ package enum MailStore {
             "UPDATE drover.mail SET refused = $2, tries = tries + 1 WHERE mail_id = $1", [.text(id), .text(reason)])
     }
 
-    /// What was given up a week ago. Returns how many.
+    /// Deletes mails that were given up a week ago. Returns how many.
     package static func prune(on connection: Connection) throws -> Int {
         try connection.query(
             "DELETE FROM drover.mail WHERE refused IS NOT NULL AND made_at < now() - interval '7 days'"

@@ -4,7 +4,7 @@ package import Notifications
 package import Postgres
 
 extension NoticeAlert {
-    /// Of a row of `drover.alert_now`, with `vehicle_name` and `rule`.
+    /// Decodes a row of `drover.alert_now`, with `vehicle_name` and `rule`.
     init(_ row: Row) throws {
         self.init(
             id: try row.text("alert_id")!, kind: try row.word("kind")!, vehicle: try row.text("vehicle")!,
@@ -46,7 +46,7 @@ extension NoticeAccount {
 }
 
 extension NoticeSetting {
-    /// Of a row that has the columns of drover.notice_setting.
+    /// Decodes a row that has the columns of drover.notice_setting.
     package init(_ row: Row) throws {
         func way(_ severity: Episode.Severity) throws -> Way {
             Way(

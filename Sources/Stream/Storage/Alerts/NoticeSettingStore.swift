@@ -1,7 +1,7 @@
 package import Notifications
 package import Postgres
 
-/// What people say of their notices and read of them. As drover_page: row-level security holds everybody to their own.
+/// People's settings of their notices, and their notices. As drover_page: row-level security holds everybody to their own.
 package enum NoticeSettingStore {
     package static func setting(of account: String, on connection: Connection) throws -> NoticeSetting {
         try connection.query("SELECT * FROM drover.notice_setting WHERE account = $1", [.text(account)]).first
@@ -143,7 +143,7 @@ package enum NoticeSettingStore {
         }
     }
 
-    /// What does not go out as it should.
+    /// A message that does not go out as it should.
     package struct Trouble: Sendable {
         /// Messages that wait for more than ten minutes, since when, and those refused within a day.
         package let late: Int
@@ -174,7 +174,7 @@ package enum NoticeSettingStore {
         package let account, alert, vehicle, parameter: String
     }
 
-    /// What a mailed link would acknowledge: empty where it is unknown, used, too late or all is over.
+    /// Alerts that a mailed link would acknowledge: empty where it is unknown, used, too late or all is over.
     package static func look(at link: [UInt8], on connection: Connection) throws -> [Linked] {
         try connection.query(
             "SELECT account, alert_id, vehicle, parameter FROM drover.look_at_notice_link($1)", [.bytes(link)]

@@ -2,7 +2,7 @@ internal import Alerts
 package import Notifications
 package import Postgres
 
-/// What goes out on one channel.
+/// A message that goes out on one channel.
 package struct NewNoticeMessage: Sendable {
     package let id, account: String
     package let channel: NoticeChannel
@@ -166,7 +166,7 @@ package enum NoticeStore {
         ).map { try $0.text(0)! }
     }
 
-    /// What is due for an account, held until the end of the transaction.
+    /// Notices that are due for an account, held until the end of the transaction.
     package static func due(for account: String, rowsMax: Int64, on connection: Connection) throws -> [Notice] {
         try connection.query(
             """
@@ -201,7 +201,7 @@ package enum NoticeStore {
             ])
     }
 
-    /// What became of notices that are there: state, reason and when they are due.
+    /// Writes the state of notices that are there, its reason and when they are due.
     package static func change(_ notices: [Notice], on connection: Connection) throws {
         guard !notices.isEmpty else { return }
         try connection.query(
@@ -286,7 +286,7 @@ package enum NoticeStore {
         }
     }
 
-    /// Of all that waits for the same receiver, but for what another relay holds.
+    /// Notes on all messages that wait for the same receiver whether it has answered, but for those that another relay holds.
     package static func note(
         _ message: WaitingNoticeMessage, hasAnswered: Bool, on connection: Connection
     ) throws {
@@ -313,7 +313,7 @@ package enum NoticeStore {
         try connection.query("DELETE FROM drover.push_subscription WHERE endpoint = $1", [.text(subscription)])
     }
 
-    /// What was refused and not told by mail yet, with its notices; held until the end of the transaction.
+    /// The next message that was refused and not told by mail yet, with its notices; held until the end of the transaction.
     package static func nextRefused(on connection: Connection) throws -> (
         message: String, account: String, manner: NoticeManner, notices: [Notice]
     )? {
@@ -339,7 +339,7 @@ package enum NoticeStore {
         return (id, try refused.text(1)!, try refused.word(2)!, notices)
     }
 
-    /// What became of a message's last try. `waiting`: it will be tried again, after `waitMs`.
+    /// Writes the outcome of a message's last try. `waiting`: it will be tried again, after `waitMs`.
     package static func settle(
         _ message: String, as state: NoticeMessageState, answer: String, waitMs: Int64 = 0, on connection: Connection
     ) throws {

@@ -1,4 +1,4 @@
-/// What stands in the audit log. The raw values are stored, shown and filtered by: they stay as they are (docs/audit.md).
+/// Actions in the audit log. The raw values are stored, shown and filtered by: they stay as they are (docs/audit.md).
 package enum AuditAction: String, CaseIterable, Sendable {
     // Ways in. The first four are counted: one entry a minute, account and address, and one with how often
     case logIn = "log_in"

@@ -43,7 +43,7 @@ package struct AuditEntry: Sendable {
         remote = try name("remote")
     }
 
-    /// What the hash is over, behind the hash before: `drover.audit_bytes` has the same.
+    /// The bytes that the hash is over, behind the hash before: `drover.audit_bytes` has the same.
     package var bytes: [UInt8] {
         let words =
             [String(sequence), String(atUs), action] + [actor, subject, remote].map { Hex.text($0?.digest ?? []) }

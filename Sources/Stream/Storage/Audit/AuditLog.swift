@@ -25,7 +25,7 @@ package enum AuditLog {
             ])
     }
 
-    /// Who says what this connection is about to do, where that is no account's page.
+    /// Signs what this connection is about to do with a name, where that is no account's page.
     package static func sign(_ name: String, on connection: Connection) throws {
         try connection.query("SELECT set_config('drover.audit_by', $1, false)", [.text(plain(name))])
     }

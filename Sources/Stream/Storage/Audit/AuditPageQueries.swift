@@ -40,7 +40,7 @@ package enum AuditPageQueries {
         }
     }
 
-    /// Whoever does not read it gets no entries, whatever is asked.
+    /// False: the reader may not read the log and gets no entries, whatever is asked.
     package static func isRead(on connection: Connection) throws -> Bool {
         try connection.query("SELECT drover.audit_is_read()")[0].bool(0)!
     }

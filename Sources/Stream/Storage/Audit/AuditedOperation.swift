@@ -1,6 +1,6 @@
 package import Postgres
 
-/// What takes effect outside the database, on the log or in files: nothing can undo it, so its entry is committed before it is done, and
+/// An operation that takes effect outside the database, on the log or in files: nothing can undo it, so its entry is committed before it is done, and
 /// what then came to nothing has another that says so.
 package struct AuditedOperation: Sendable {
     package enum Outcome: String, Sendable {
@@ -25,12 +25,12 @@ package struct AuditedOperation: Sendable {
         self.detail = detail
     }
 
-    /// Whoever cannot tell it does not do it. Call it last in a transaction, and do it when that is committed.
+    /// Writes the entry; an operation whose entry cannot be written is not done. Call it last in a transaction, and do it when that is committed.
     package func tell(on connection: Connection) throws {
         try AuditLog.record(action, by: actor, about: subject, from: remote, detail, on: connection)
     }
 
-    /// It was told, and is not done.
+    /// Adds an entry of what became of the operation that was told before and is not done.
     package func tell(_ outcome: Outcome, on connection: Connection) throws {
         try AuditLog.record(
             action, by: actor, about: subject, from: remote, detail + [("outcome", outcome.rawValue)], on: connection)

@@ -13,7 +13,7 @@ package enum BoundPersonStore {
         }
     }
 
-    /// Who runs the installation dispatches every campus, bound or not.
+    /// The caller that an administrator is: he dispatches every campus, bound or not.
     package static func administrator(_ account: String, key: [UInt8], of campus: String) -> Caller {
         Caller(campus: campus, id: account, role: .dispatcher, name: account, account: account, key: key)
     }

@@ -1,7 +1,7 @@
 package import Fleet
 package import Postgres
 
-/// Who shows a person's token.
+/// The person whose token is shown.
 package struct Caller: Equatable, Sendable {
     package let campus, id: String
     package let role: PersonRole
@@ -11,20 +11,20 @@ package struct Caller: Equatable, Sendable {
     /// Digest of the token or session that was shown.
     package let key: [UInt8]
 
-    /// What a stream is opened with.
+    /// The access that a stream is opened with.
     package var access: StreamAccess { StreamAccess(key: key, campus: campus, person: id) }
 }
 
 /// The people of campuses: the roster, mailed codes, tokens of devices.
 package enum PersonStore {
-    /// What became of a code that was handed in. Wrong: also nobody of that id, too late, or tried too often.
+    /// The outcome of a code that was handed in. Wrong: also nobody of that id, too late, or tried too often.
     package enum Outcome: String, Sendable { case taken, wrong, tooMany = "too_many" }
 
-    /// What an import changed.
+    /// The numbers of people that an import changed.
     package struct Changes: Equatable, Sendable {
         package var added = 0
         package var changed = 0
-        /// Of those, people with another mail address: their tokens and codes are gone.
+        /// The number of those with another mail address: their tokens and codes are gone.
         package var signedOut = 0
         /// No longer on the roster.
         package var left = 0
@@ -88,7 +88,7 @@ package enum PersonStore {
         return try rows[0].word("outcome")!
     }
 
-    /// Of no effect on one that is over or unknown.
+    /// Ends a token; of no effect on one that is over or unknown.
     package static func endToken(digest: [UInt8], on connection: Connection) throws {
         try connection.query("SELECT drover.end_person_token($1)", [.bytes(digest)])
     }

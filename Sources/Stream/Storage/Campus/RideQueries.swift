@@ -10,7 +10,7 @@ package struct RideNow: Equatable, Sendable {
         package let driverPhoto: String?
         package let place: Position
         package let seenMs: Int64
-        /// That was too long ago to say where it is.
+        /// The vehicle was seen too long ago to say where it is.
         package let isSilent: Bool
         /// Silent with passengers on board: somebody must look after them.
         package let isAlarmed: Bool
@@ -43,7 +43,7 @@ package struct VehicleNow: Equatable, Sendable {
     package let stops: [String]
 }
 
-/// What the endpoints of apps read. Each statement sees one moment.
+/// Queries of the endpoints of apps. Each statement sees one moment.
 package enum RideQueries {
     /// How far the partitions of the dispatch topic are decided: PARTITION OFFSET.
     package static let channel = "drover_dispatch_progress"
@@ -60,7 +60,7 @@ package enum RideQueries {
         return Dictionary(uniqueKeysWithValues: try rows.map { (Int32(try $0.int(0)!), Int64(try $0.int(1)!)) })
     }
 
-    /// Of each campus the last record that changed something of it.
+    /// The offset of each campus's last record that changed something of it.
     package static func offsets(_ campuses: Set<String>, on connection: Connection) throws -> [String: Int64] {
         let rows = try connection.query(
             "SELECT campus, record_offset FROM drover.campus WHERE campus = ANY($1)", [.textArray(campuses.sorted())])
@@ -79,14 +79,14 @@ package enum RideQueries {
         return settings
     }
 
-    /// What a profile on the log said last.
+    /// The newest profile of a person on the log.
     package static func profile(_ key: Key, on connection: Connection) throws -> RideRecord.Person? {
         try connection.query(
             "SELECT name, photo FROM drover.rider WHERE campus = $1 AND rider = $2", [.text(key.campus), .text(key.id)]
         ).first.map { RideRecord.Person(name: try $0.text(0)!, photo: try $0.text(1)) }
     }
 
-    /// What speaks for or against a new ride, of one moment.
+    /// The facts, of one moment, that speak for or against a new ride.
     package struct Grounds: Sendable {
         package let settings: CampusSettings
         /// Seats of the largest vehicle in service; nil: none is.
@@ -236,7 +236,7 @@ package enum RideQueries {
             stops: try row.text("stops_text")!.split(separator: ",").map(String.init))
     }
 
-    /// Of the vehicles' outstanding rides by request: who rides, as his profile says.
+    /// The riders of the vehicles' outstanding rides by request, as their profiles say.
     package static func riders(_ requests: [Key], on connection: Connection) throws -> [Key: RideRecord.Person] {
         let rows = try connection.query(
             """

@@ -66,7 +66,7 @@ package enum RideStore {
         }
     }
 
-    /// What a campus learned of its places, with where its grid lies; nil: there is no such campus.
+    /// The likelihoods that a campus learned of its places, with where its grid lies; nil: there is no such campus.
     package static func likelihoods(
         of campus: String, on connection: Connection
     ) throws -> (likelihoods: Likelihoods, area: CampusArea, nowMs: Int64)? {
@@ -243,7 +243,7 @@ package enum RideStore {
 
     // MARK: Out
 
-    /// Who has to be told what, and the decisions for the log.
+    /// Messages to those who have to be told, and the decisions for the log.
     package static func outbox(_ changes: CampusPartition.Changes) -> [OutboxRecord] {
         let told = changes.told.map { key, ride, offset in
             OutboxRecord(

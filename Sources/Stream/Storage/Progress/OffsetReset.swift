@@ -39,7 +39,7 @@ package enum OffsetReset {
         }
     }
 
-    /// What is on a topic's log now is read, whoever stamped it.
+    /// Reads records that are on a topic's log now, whoever stamped them.
     /// - Returns: the partitions that a worker has read before.
     package static func accept(
         _ topic: String, before ends: [(partition: Int32, offset: Int64)], on connection: Connection
@@ -75,7 +75,7 @@ package enum OffsetReset {
         WHERE q.topic = lost.topic AND q.partition = lost.partition
         """
 
-    /// What accounts set, and which rules were in force, holds wherever the new log is. Records of the old one have an order by their times
+    /// Settings of accounts, and rules that were in force, hold wherever the new log is. Records of the old one have an order by their times
     /// only: what had not come to all cars comes to each again.
     private static let accountSettings = """
         UPDATE drover.account_settings s SET record_offset = NULL, reached_vehicle = NULL,

@@ -13,9 +13,9 @@ package struct OutboxRecord: Sendable {
     package let key: String
     package let recordID: String
     let json: String
-    /// Whose open page it reaches, too; nil: nobody's.
+    /// The account whose open page it reaches, too; nil: nobody's.
     var account: String?
-    /// What people may have to be told; nil: nothing.
+    /// The event that people may have to be told of; nil: none.
     package private(set) var notice: NoticeEvent?
 
     /// `fields` follow `schema`, `kind` and `id`.
@@ -76,7 +76,7 @@ package enum OutboxStore {
             """, parameters(records))
     }
 
-    /// What a replay would tell, into its own schema, where no relay looks. The same again changes nothing.
+    /// Keeps records that a replay would tell, in its own schema, where no relay looks. The same again changes nothing.
     package static func keep(_ records: [OutboxRecord], on connection: Connection) throws {
         guard !records.isEmpty else { return }
         try connection.query(
@@ -96,7 +96,7 @@ package enum OutboxStore {
         ]
     }
 
-    /// What is told to accounts, beside their records in the outbox. Under a lock of each account until the end of the
+    /// Writes events that are told to accounts, beside their records in the outbox. Under a lock of each account until the end of the
     /// transaction, so that of two events of one account the later one becomes visible later: to be called last.
     package static func writeEvents(_ records: [OutboxRecord], on connection: Connection) throws {
         // Nobody comes for those of the installation, and all partitions would wait for its lock.

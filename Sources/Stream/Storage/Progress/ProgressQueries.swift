@@ -9,7 +9,7 @@ package enum ProgressQueries {
         package let next: Int64
         /// The first record that is still needed.
         package let replayFrom: Int64
-        /// Of the record before `next`; nil: not known.
+        /// The fingerprint of the record before `next`; nil: not known.
         package let fingerprint: Int64?
     }
 

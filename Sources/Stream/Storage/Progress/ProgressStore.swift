@@ -13,7 +13,7 @@ package struct PartitionProgress: Equatable, Sendable {
     /// A tick that waits for another to agree, at `nextOffset` and at `replayFrom`, as `PartitionClock.Waiting` writes it.
     package var clockWaits: String?
     package var replayClockWaits: String?
-    /// Of the record before `nextOffset`; nil when it is not known.
+    /// The hash of the record before `nextOffset`; nil when it is not known.
     package var lastRecordHash: Int64?
     /// Records before this offset may be stamped by their senders. Written by `drover offsets accept`.
     package var createTimeBefore: Int64?
@@ -86,7 +86,7 @@ package enum ProgressStore {
             """, [.textArray(RecordStage.allCases.filter { $0.vehicles != nil }.map(\.topic))])[0].text(0)!
     }
 
-    /// What stands beside the live tables' offsets, by topic; 0 partitions: it was not looked at yet.
+    /// The identities of topics beside the live tables' offsets; 0 partitions: it was not looked at yet.
     package static func topics(on connection: Connection) throws -> [String: TopicIdentity] {
         // Before it is migrated (`drover check` is asked then, too) the database knows nothing of topics.
         let isKnown = try !connection.query(

@@ -101,7 +101,7 @@ package enum QuarantineStore {
 
     private static let reasonMax = 2_000
 
-    /// What is on its way to all of a partition's vehicles and has not come to these.
+    /// Notes changes that are on their way to all of a partition's vehicles and have not come to these.
     private static func note(
         _ vehicles: [VehicleID], of partition: TopicPartition, clockMs: Int64, on connection: Connection
     ) throws {
@@ -138,7 +138,7 @@ package enum QuarantineStore {
         ).rowsChanged == 1
     }
 
-    /// What the topic has lost of its records is left out: it goes on from the first that is there.
+    /// Leaves out records that the topic has lost: the vehicle goes on from the first that is there.
     package static func skip(_ held: Held, to offset: Int64, on connection: Connection) throws {
         try connection.query(
             """

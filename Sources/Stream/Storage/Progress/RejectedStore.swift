@@ -6,7 +6,7 @@ package import Kafka
 package import Pipeline
 package import Postgres
 
-/// What could not be decoded: rows in the database, and records on `drover.rejected` through the outbox.
+/// Records that could not be decoded: rows in the database, and records on `drover.rejected` through the outbox.
 package enum RejectedStore {
     static let table = StagedTable(
         name: "rejected",
@@ -63,7 +63,7 @@ package enum RejectedStore {
         }
     }
 
-    /// What of it leaves the database.
+    /// The changes that leave the database.
     package static func outbox(
         _ changes: [(partition: TopicPartition, changes: RejectedLog.Changes)]
     ) -> [OutboxRecord] {

@@ -1,7 +1,7 @@
 package import Fleet
 internal import Postgres
 
-/// Whose records and rows of a partition are meant: all vehicles' but some, or some only. What is said of no vehicle (ticks,
+/// The vehicles of a partition whose records and rows are meant: all but some, or some only. What is said of no vehicle (ticks,
 /// rules, an account's settings) is everybody's.
 package struct VehicleSelection: Equatable, Sendable {
     package let vehicles: Set<VehicleID>

@@ -19,7 +19,7 @@ package struct Question: Sendable {
     }
 
     package static let bytesMax = 20_000
-    /// Of an answer, whoever asks.
+    /// The most rows of an answer, whoever asks.
     package static let answerRowsMax = 100_000
     package static let answerBytesMax = 16 << 20
     private let text: String
@@ -70,7 +70,7 @@ package struct Question: Sendable {
         }
     }
 
-    /// What it gives, each column as a type that we read. PostgreSQL's parser has seen it by then; nothing of it has run.
+    /// The columns of the answer, each as a type that we read. PostgreSQL's parser has seen the question by then; nothing of it has run.
     private func columns(on connection: Connection) throws -> String {
         // One statement by itself: with several, or with anything but a SELECT, there is no view.
         try connection.query("CREATE TEMPORARY VIEW drover_question AS\n\(text)")

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Who asks a question, as it is at this moment.
+/// The account that asks a question, as it is at this moment.
 package struct QuestionAsker: Sendable {
     /// There is no such account, or it may not ask any more.
     package struct Gone: Error, Sendable { package let text: String }

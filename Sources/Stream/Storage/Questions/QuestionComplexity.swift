@@ -1,14 +1,14 @@
-/// What a statement is when PostgreSQL has put its parts into one another, as its planner does: subqueries' columns into each place that
+/// The size of a statement when PostgreSQL has put its parts into one another, as its planner does: subqueries' columns into each place that
 /// names them, parts of WITH into each place that reads them. Twenty nested `SELECT x + x AS x` are a million parts. The planner does not
 /// look at the clock meanwhile, so no time-out ends it before the memory does.
 package struct QuestionComplexity {
-    /// Of parts: a few hundred megabytes of a plan.
+    /// The most parts: a few hundred megabytes of a plan.
     package static let most = 200_000.0
-    /// What a view of ours counts: it is many parts itself, and the order of a hundred is sought for longer than a statement may take.
+    /// The count of a view of ours: it is many parts itself, and the order of a hundred is sought for longer than a statement may take.
     private let ofView: Double
-    /// What each query and each row of another source counts.
+    /// The count of each query and of each row of another source.
     private let ofSource: Double
-    /// What a part counts by itself.
+    /// The count of a part by itself.
     private let cost: (ParseTree) -> Double
 
     /// - Parameter tree: `pg_rewrite.ev_action` of a view of the statement.
@@ -17,12 +17,12 @@ package struct QuestionComplexity {
         return QuestionComplexity(ofView: 2_500, ofSource: 1) { _ in 1 }.expression(.list(parts), []) <= most
     }
 
-    /// What parts of a statement cost together when they are put into one another.
+    /// The cost of a statement's parts together when they are put into one another.
     static func sum(_ parts: [ParseTree], cost: @escaping (ParseTree) -> Double) -> Double {
         QuestionComplexity(ofView: 0, ofSource: 0, cost: cost).expression(.list(parts), [])
     }
 
-    /// What one that reads a query's rows gets: of each column what comes into its place, and of all.
+    /// The parts that a reader of a query's rows gets: of each column those that come into its place, and of all.
     private struct Weight {
         var columns = [Double](), total = 0.0
         /// - Parameter alone: what a name counts that nothing comes into the place of.

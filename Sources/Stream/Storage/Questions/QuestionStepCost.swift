@@ -6,7 +6,7 @@ internal import Postgres
 package struct QuestionStepCost {
     /// Bytes of a text, elements of an array.
     package static let most = 100
-    /// Of a statement, of all its steps together when its parts are put into one another: of a text of 100 MB a few minutes.
+    /// The most of a statement's steps together when its parts are put into one another: of a text of 100 MB a few minutes.
     package static let mostOfAll = 1_000.0
 
     /// A function or an operator: whether it looks at values that may be long, and which of its arguments meet each with each.
@@ -91,7 +91,7 @@ package struct QuestionStepCost {
         return long.count <= 1
     }
 
-    /// Of what is written out in the statement; nil: it is computed.
+    /// The size of what is written out in the statement; nil: it is computed.
     /// - Parameter each: an element counts once, however long it is: elements of other lengths are not looked into.
     private func size(_ part: ParseTree, _ each: Bool) -> Int? {
         guard case .node(let kind, _) = part else { return nil }

@@ -90,7 +90,7 @@ package enum OperatorScheduleStore {
         ).rowsChanged == 1
     }
 
-    /// What fell due while it was off is not caught up.
+    /// Switches a schedule on or off. Runs that fell due while it was off are not caught up.
     package static func switched(_ schedule: Int64, on isOn: Bool, on connection: Connection) throws -> Bool {
         try connection.query(
             """

@@ -138,9 +138,9 @@ package enum ReportRunStore {
         ).first.map { try ($0.textArray("roles") ?? []).compactMap(\.self) }
     }
 
-    /// What is kept of a report that was made.
+    /// The record that is kept of a report that was made.
     package struct Made: Sendable {
-        /// Of its days, as 2026-11-22.
+        /// The report's first and last day, as 2026-11-22.
         package let first, last: String
         let rows: Int
         package let name, mediaType: String
@@ -213,7 +213,7 @@ package enum ReportRunStore {
 
     package struct Recipient: Sendable {
         package let account, mail: String
-        /// Of the mail that brings this revision, and of those before.
+        /// The id of the mail that brings this revision, and of those before.
         package let mailID: String
         package let before: [String]
     }
@@ -263,7 +263,7 @@ package enum ReportRunStore {
 
     // MARK: Bounds
 
-    /// What is old, and what is more of one schedule than anybody asks for. Returns how many.
+    /// Deletes runs that are old, and those beyond the number that anybody asks for of one schedule. Returns how many.
     package static func prune(keepDays: Int64, on connection: Connection) throws -> Int {
         try connection.query(
             """

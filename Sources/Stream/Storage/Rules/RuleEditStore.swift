@@ -32,7 +32,7 @@ package enum RuleEditStore {
         Set(try rows.compactMap { try $0.text(0).flatMap { VehicleID($0) } })
     }
 
-    /// What somebody has changed of a model's or a machine's rules, and in which version.
+    /// Notes which change somebody made to a model's or a machine's rules, and in which version.
     package static func note(
         model: String?, machine: VehicleID?, version: String, changes: [String], on connection: Connection
     ) throws {

@@ -2,7 +2,7 @@
 /// they made has nothing to do. A test holds both to be the same (Tests/System/operations/test_baseline.py).
 enum Baseline {
     static let number = 76
-    /// What the last of the single migrations left in the list of a database that they made.
+    /// The entry that the last of the single migrations left in the list of a database that they made.
     private static let lastSingle = Migrator.Entry(
         name: "0076_tries_at_once.sql", digest: "489ae36effc94e8f29f76119a1bfdb9a")
     private static let singles = Set(1...number).subtracting([58, 74])

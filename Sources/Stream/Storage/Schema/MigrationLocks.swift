@@ -1,6 +1,6 @@
 internal import Postgres
 
-/// Whose transactions a migration could not get past: an analyst's that idles for hours is enough.
+/// Transactions that a migration could not get past: an analyst's that idles for hours is enough.
 enum MigrationLocks {
     /// A transaction that holds locks on our tables.
     struct Holder: Hashable {

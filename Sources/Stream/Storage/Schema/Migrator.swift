@@ -21,7 +21,7 @@ package struct Migrator {
         }
     }
 
-    /// What the list of a database says of a migration.
+    /// A migration in the list of a database.
     struct Entry: Equatable {
         let name, digest: String
     }

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Who does alone what one may do at a time: locks on rows of a table that none but our own logins reach
+/// Locks for work that one may do at a time, on rows of a table that none but our own logins reach
 /// (`drover.turn`). Until the end of the transaction. An advisory lock would be anybody's who may log in.
 package enum NamedLocks {
     package enum Name: String {

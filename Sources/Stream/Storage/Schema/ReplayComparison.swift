@@ -29,7 +29,7 @@ package struct ReplayComparison {
 
     package struct TableResult: Sendable {
         package let table: ReplayTables.Compared
-        /// Of the live table.
+        /// The rows of the live table.
         package let rows: Int
         /// Empty: equal.
         package let differences: [Difference]
@@ -42,7 +42,7 @@ package struct ReplayComparison {
     private let rowsAtOnce: Int
     /// From when on live tables are whole.
     private let keptFrom: [String: String]
-    /// What is set apart: its rows are those up to where it was.
+    /// Vehicles that are set apart: their rows are those up to where they were.
     package let quarantined: [QuarantineStore.Held]
 
     /// So many differences of a table are told.
@@ -64,7 +64,7 @@ package struct ReplayComparison {
         quarantined = try QuarantineStore.list(on: live)
     }
 
-    /// What of the table is compared: a condition of `r` in a schema.
+    /// The rows of the table that are compared: a condition of `r` in a schema.
     private func condition(_ table: ReplayTables.Compared, _ schema: String) -> String {
         var condition = table.condition
         if !quarantined.isEmpty, let isOfVehicles = table.isOfVehicles {

@@ -44,7 +44,7 @@ package enum ReplaySchema {
         return true
     }
 
-    /// Who reads may read of a replay what it may read of the live tables, and no more.
+    /// Grants for readers: of a replay they may read what they may read of the live tables, and no more.
     private static func readerGrants(_ schema: String, on owner: Connection) throws -> [String] {
         try owner.query(
             """

@@ -10,7 +10,7 @@ package enum ReplayTables {
         package let label: String
         let key: [String]
         package let columns: [String]
-        /// Of a column that is not compared as it is: an expression of the row `r`; `%@` is the schema.
+        /// Columns that are not compared as they are, each with an expression of the row `r`; `%@` is the schema.
         package let shown: [String: String]
         package let leftOut: [LeftOut]
         /// Which rows are compared: a condition of `r`; `%@` is the schema.
@@ -28,11 +28,11 @@ package enum ReplayTables {
             default: names.contains("vehicle") ? "coalesce(r.vehicle = ANY (%v), false)" : nil
             }
         }
-        /// What the columns are compared by.
+        /// The expressions that the columns are compared by.
         var expressions: [String] { columns.map { shown[$0] ?? "r.\($0)" } }
     }
 
-    /// What of a compared table is not.
+    /// Columns or rows of a compared table that are left out of the comparison.
     package struct LeftOut: Sendable {
         package let what: String
         package let why: String
@@ -286,7 +286,7 @@ package enum ReplayTables {
 
     // MARK: Also sent
 
-    /// What leaves the live tables is compared as long as it is there.
+    /// Rows that leave the live tables are compared as long as they are there.
     private static let isTaken = LeftOut.rows(
         "what a relay has taken or retention has deleted", "it is not in the live table any more")
 

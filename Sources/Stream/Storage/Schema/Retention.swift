@@ -5,10 +5,10 @@ package enum Retention {
     /// A table whose rows grow with time.
     package struct Kept: Sendable {
         package let table: String
-        /// That says for how many days: of the table, or of the one that it belongs to.
+        /// The setting that says for how many days: of the table, or of the one that it belongs to.
         package let setting: String
         let time: String
-        /// Whose clock must have passed: nobody's late records may come below the rows that stay.
+        /// The topic whose clock must have passed: nobody's late records may come below the rows that stay.
         let topic: String?
         let way: Way
 
@@ -77,7 +77,7 @@ package enum Retention {
         ),
     ]
 
-    /// Who was told of an alert is looked at until it is over: or people would be told again.
+    /// A notice may go when it is settled and its alert is over: before, people would be told again.
     private static func isSettled(_ notice: String) -> String {
         """
         \(notice).state <> 'waiting' AND NOT EXISTS (

@@ -4,7 +4,7 @@ package import Postgres
 package struct StatusQueries: Sendable {
     package struct Clock: Sendable {
         package let topic: String
-        /// Of the partition that is furthest behind; nil: no tick was seen in one of them.
+        /// The tick of the partition that is furthest behind; nil: no tick was seen in one of them.
         package let oldestMs: Int64?
     }
 
@@ -141,7 +141,7 @@ package struct StatusQueries: Sendable {
         ).map { try $0.text(0)! }
     }
 
-    /// What was read; nil: the login may not read the table, or a rule keeps rows of it back.
+    /// The result of `read`; nil: the login may not read the table, or a rule keeps rows of it back.
     private static func seen<R>(_ table: String, on connection: Connection, _ read: () throws -> R) throws -> R? {
         try connection.execute("SAVEPOINT seen")
         do {

@@ -2,7 +2,7 @@ package import Codecs
 internal import Fleet
 package import Postgres
 
-/// What geocoding services have answered, by the digest of the question.
+/// Answers of geocoding services, by the digest of the question.
 package enum GeocodeStore {
     package struct Question: Sendable {
         /// The service.

@@ -6,7 +6,7 @@ package import Postgres
 package enum TravelStore {
     package typealias Pair = (from: Position, to: Position)
 
-    /// What is known of these ways and still believed, by their places in `pairs`.
+    /// Travel times of these ways that are known and still believed, by their places in `pairs`.
     package static func legs(
         of pairs: [Pair], from source: String, weekHour: Int, nowMs: Int64, on connection: Connection
     ) throws -> [(index: Int, leg: OSRM.Leg)] {

@@ -1,7 +1,7 @@
 package import Codecs
 package import Postgres
 
-/// What weather services have answered, by cell and hour.
+/// Answers of weather services, by cell and hour.
 package enum WeatherHourStore {
     package struct Hour: Sendable {
         package let startMs: Int64
@@ -28,7 +28,7 @@ package enum WeatherHourStore {
         ).compactMap { WeatherAnswer(json: Array(try $0.text("answer")!.utf8)) }
     }
 
-    /// What was told after an hour had ended is not replaced by what was told before.
+    /// Keeps answers. One that came after its hour had ended is not replaced by one from before.
     package static func keep(
         _ hours: [Hour], from source: String, _ cell: WeatherCell, nowMs: Int64, on connection: Connection
     ) throws {

@@ -4,17 +4,17 @@ package import Postgres
 package import Surveys
 package import Trips
 
-/// What follows from one partition's records of a cycle, as values: the stage made them, here they are written.
+/// Changes that follow from one partition's records of a cycle, as values: the stage made them, here they are written.
 package struct StageChanges {
     package var vehicles: [VehicleStore.Row] = []
     package var droppedTrips: [(vehicle: String, startMs: Int64)] = []
     package var droppedMinutes: [(vehicle: String, startMs: Int64)] = []
     package var tables: [TableRows] = []
-    /// What its kind of stage has beside them; nil: nothing.
+    /// Changes that only its kind of stage has; nil: none.
     package var own: OwnChanges?
     /// Surveys' versions that a collector may get: a replay passes nothing on.
     package var versions: [StoredVersion] = []
-    /// What leaves the database: a replay tells nobody.
+    /// Records that leave the database: a replay tells nobody.
     package var outbox: [OutboxRecord] = []
     package var count = 0
     /// Records that were refused for what is known already.
@@ -23,7 +23,7 @@ package struct StageChanges {
     package init() {}
 }
 
-/// What a stage has to write beside rows for COPY.
+/// Changes of one kind of stage beside rows for COPY.
 package enum OwnChanges {
     case cars(CarChanges, partition: Int32)
     case machines(MachineChanges, partition: Int32)
@@ -32,11 +32,11 @@ package enum OwnChanges {
     case tours(TourChanges)
 }
 
-/// What cars have to write after their rows, in this order.
+/// Changes that cars have to write after their rows, in this order.
 package struct CarChanges {
-    /// Of trips that begin at a known place: their weather may be known.
+    /// Trips that begin at a known place: their weather may be known.
     package var starts: [(vehicle: String, startMs: Int64)] = []
-    /// At which nobody looks any more.
+    /// Cars whose running trip nobody looks at any more.
     package var unwatched: [String] = []
     /// A record that tells by what rules the partition began.
     package var notedOffset: Int64?
@@ -92,7 +92,7 @@ package enum StageStore {
         if let drivers = changes.drivers { try write(drivers, partition: partition, on: connection) }
     }
 
-    /// What was told of cars' drivers, and what a takeover has to know of it.
+    /// Writes what was told of cars' drivers, and what a takeover has to know of it.
     package static func write(
         _ changes: DriverPartition.Changes, partition: Int32, on connection: Connection
     ) throws {

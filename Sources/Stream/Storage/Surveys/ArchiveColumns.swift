@@ -43,7 +43,7 @@ extension SightingExport {
             ])
     }
 
-    /// What walks are of, in the order of `DarwinCore.events`: a site's id has no colon, so it is no walk's.
+    /// The sites of walks, in the order of `DarwinCore.events`: a site's id has no colon, so it is no walk's.
     package var sites: Shape {
         Shape(
             kind: .sites,

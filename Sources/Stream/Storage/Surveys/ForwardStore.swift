@@ -29,14 +29,14 @@ package struct WaitingForward {
 
 /// The table between the worker's transaction and the collector (`drover.forward`).
 package enum ForwardStore {
-    /// What becomes of a version in the end.
+    /// The end of a version's way.
     package enum End: String { case sent, refused, stopped }
 
     package static let answerBytesMax = 500
 
     // MARK: The worker
 
-    /// Of those whose accounts pass surveys on. Within the transaction that stores the versions.
+    /// Writes the versions of accounts that pass surveys on. Within the transaction that stores the versions.
     package static func write(_ versions: [StoredVersion], on connection: Connection) throws {
         guard !versions.isEmpty else { return }
         try connection.query(
@@ -115,7 +115,7 @@ package enum ForwardStore {
 
     // MARK: People
 
-    /// What was refused or stopped waits again, what waits is tried at once. Returns how many.
+    /// Makes versions that were refused or stopped wait again, and tries those that wait at once. Returns how many.
     package static func retry(site: String?, survey: String?, on connection: Connection) throws -> Int {
         try connection.query(
             """

@@ -7,7 +7,7 @@ package enum PhotoStore {
         package let content: [UInt8]
     }
 
-    /// Of a person the last three are kept.
+    /// Keeps a photo; the last three of a person stay.
     package static func keep(
         _ content: [UInt8], type: String, photo: String, of person: RideQueries.Key, on connection: Connection
     ) throws {

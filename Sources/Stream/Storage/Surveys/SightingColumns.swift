@@ -1,7 +1,7 @@
 /// A column of an export: its name there, and where it comes from.
 package struct SightingColumn: Sendable {
     package enum Kind: Sendable {
-        /// What somebody typed: spreadsheets must not take it for a formula.
+        /// Text that somebody typed: spreadsheets must not take it for a formula.
         case typed
         /// Made by us or by a closed list.
         case text

@@ -4,7 +4,7 @@ package import Fleet
 /// Which sightings and walks leave, and what of them. The views are `drover.sighting_shown`,
 /// `drover.survey_shown` and those with all of it (`…_exact`).
 package struct SightingExport: Sendable {
-    /// What whoever asks may see beside what everybody may.
+    /// Things that the reader may see beside what everybody may.
     package struct Sight: OptionSet, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
@@ -14,13 +14,13 @@ package struct SightingExport: Sendable {
         package static let places = Sight(rawValue: 2)
     }
 
-    /// What a row of a table or a feature is.
+    /// The meaning of a row of a table or of a feature.
     package enum Rows: String, CaseIterable, Sendable {
         case sightings
         /// Walks, also those that found nothing.
         case surveys
 
-        /// What `after` has to be.
+        /// The form that `after` must have.
         package var afterForm: String {
             switch self {
             case .sightings: "STARTED_AT/SITE/SURVEY/SIGHTING"
@@ -89,7 +89,7 @@ package struct SightingExport: Sendable {
         }
     }
 
-    /// Who reads. The database holds people to it: the views `drover.seen_…`.
+    /// The reader. The database holds people to it: the views `drover.seen_…`.
     package enum Reader: Sendable {
         case program
         /// Somebody who is logged in, and sees the sightings of all.

@@ -2,9 +2,9 @@ internal import Basics
 internal import Fleet
 package import Postgres
 
-/// What a question's sightings add up to, of the same rows that its export has. Each answer is bounded, however many they are.
+/// Figures of a question's sightings, from the same rows that its export has. Each answer is bounded, however many they are.
 extension SightingExport {
-    /// Of a species, a week or a band of temperatures.
+    /// Counts of a species, a week or a band of temperatures.
     package struct Count: Sendable {
         package let sightings, individuals: Int
     }
@@ -66,7 +66,7 @@ extension SightingExport {
 
     /// Sightings by cells of the map.
     package struct Grid: Sendable {
-        /// Of a cell, in degrees.
+        /// The size of a cell, in degrees.
         package let step: Double
         /// From the equator and the prime meridian, in cells; the most sightings first.
         package let cells: [(row: Int, column: Int, count: Count)]

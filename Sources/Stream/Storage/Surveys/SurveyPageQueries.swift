@@ -2,7 +2,7 @@ package import Postgres
 
 /// Surveys as people see them in pages: the views `drover.seen_…`.
 package enum SurveyPageQueries {
-    /// What became of something that the caller handed in.
+    /// A survey that the caller handed in, and what became of it.
     package struct Own: Sendable {
         package let number: Int64
         package let site, survey: String
@@ -29,7 +29,7 @@ package enum SurveyPageQueries {
         }
     }
 
-    /// What waits for a reviewer.
+    /// A survey that waits for a reviewer.
     package struct Open: Sendable {
         package let site, survey, day, reasons: String
         package let version: Int
@@ -73,7 +73,7 @@ package enum SurveyPageQueries {
         }
     }
 
-    /// What follows from the newest version.
+    /// Facts that follow from the newest version.
     package struct Facts: Sendable {
         package let gate: String?
         package let gateReasons: [String]

@@ -1,8 +1,8 @@
 package import Postgres
 
-/// What surveyors' apps may do in the database: call these functions, and read no table.
+/// Functions of the database that surveyors' apps may call; they read no table.
 package enum SurveyReceiptStore {
-    /// That a survey was received.
+    /// A receipt of a survey.
     package struct Receipt: Sendable {
         package let number: Int64
         package let receivedMs: Int64
@@ -10,7 +10,7 @@ package enum SurveyReceiptStore {
         package let isLogged: Bool
     }
 
-    /// What became of a survey.
+    /// The state of a survey that was received.
     package struct State: Sendable {
         package let receipt: Receipt
         package let digest: [UInt8]
@@ -90,7 +90,7 @@ package enum SurveyReceiptStore {
         try connection.query("SELECT drover.survey_session_token($1)", [.bytes(session)])[0].bytes(0)
     }
 
-    /// What is seen near there in that month, by name.
+    /// Species that are seen near there in that month, by name.
     package static func species(
         latitude: Double, longitude: Double, month: Int, on connection: Connection
     ) throws -> [String] {

@@ -90,7 +90,7 @@ package enum SurveyStore {
         }
     }
 
-    /// What the surveys' earlier versions made.
+    /// Drops the rows that the surveys' earlier versions made.
     private static func drop(_ keys: [SurveyKey], _ periods: inout SurveyPeriodStore, on connection: Connection) throws
     {
         guard !keys.isEmpty else { return }

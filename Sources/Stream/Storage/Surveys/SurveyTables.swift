@@ -4,7 +4,7 @@ internal import Formats
 internal import Postgres
 internal import Surveys
 
-/// What surveys are written to, and their rows.
+/// Tables that surveys are written to, and their rows.
 enum SurveyTables {
     static let survey = StagedTable(
         name: "survey",

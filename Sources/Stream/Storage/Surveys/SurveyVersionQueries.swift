@@ -13,7 +13,7 @@ package enum SurveyVersionQueries {
         package let body: String
     }
 
-    /// What a review came to.
+    /// The outcome of a review.
     package enum Review: Sendable { case version(Int), waits, overtaken }
 
     /// Surveys that wait for a review, for people to read: the columns speak for themselves.

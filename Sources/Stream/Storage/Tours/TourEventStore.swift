@@ -82,7 +82,7 @@ package enum TourEventStore {
         package let events: Int
     }
 
-    /// Of the live tables, newest day first.
+    /// Days of a tour in the live tables, the newest first.
     package static func days(of tour: String, most: Int, on connection: Connection) throws -> [DayRow] {
         try connection.query(
             """

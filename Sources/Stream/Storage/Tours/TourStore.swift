@@ -19,7 +19,7 @@ package enum TourStore {
 
     package enum Kept: Sendable { case kept, full, unknown }
 
-    /// Of a tour, in use or not: what is not used goes after a day.
+    /// The most media of a tour, in use or not: those not used go after a day.
     package static let mediaMax = 400
     package static let mediaBytesMax: Int64 = 512 << 20
 

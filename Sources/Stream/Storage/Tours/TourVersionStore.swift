@@ -1,6 +1,6 @@
 package import Postgres
 
-/// What was published of tours: versions and their archives, which never change.
+/// Published versions of tours and their archives, which never change.
 package enum TourVersionStore {
     /// The newest version of a tour, as it is listed.
     package struct Listed: Sendable {

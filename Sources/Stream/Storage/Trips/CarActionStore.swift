@@ -2,7 +2,7 @@ internal import Alerts
 internal import Fleet
 internal import Postgres
 
-/// What drivers and gateways say of cars and accounts, in PostgreSQL. Of two records of one thing the later one counts,
+/// Actions of drivers and gateways on cars and accounts, in PostgreSQL. Of two records of one thing the later one counts,
 /// of one time the one with the larger id.
 enum CarActionStore {
     /// Precondition: within the transaction that moves the offsets; `action` is of cars and no registration.
@@ -32,7 +32,7 @@ enum CarActionStore {
         }
     }
 
-    /// Of which vehicle, when, in which record and by whom.
+    /// The vehicle, time, record and author of an action.
     private struct Said {
         let vehicle, at, id, by: Parameter
 
@@ -165,7 +165,7 @@ enum CarActionStore {
             ])
     }
 
-    /// Whose car it is from then on.
+    /// Writes whose car it is from then on.
     static func own(_ action: Action, account: String?, on connection: Connection) throws {
         try connection.query(
             """
@@ -188,7 +188,7 @@ enum CarActionStore {
             """, [said.vehicle, tripAt, .bool(isDiscard), .text(tag), said.at, said.id, said.by])
     }
 
-    /// Of two answers to one request the one that brought something counts, else the first.
+    /// Writes a scan's answer. Of two to one request the one that brought something counts, else the first.
     private static func write(_ scan: Action.HealthScan, of action: Action, on connection: Connection) throws {
         try connection.query(
             """

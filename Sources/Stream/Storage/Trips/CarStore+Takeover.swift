@@ -12,7 +12,7 @@ extension CarStore {
         package let isOpen: Bool
         /// Since the minute that its latest trip ended in.
         package let cuts: [Int64]
-        /// Of its latest trip.
+        /// The start of its latest trip.
         package let tripStartMs: Int64?
         /// Its latest trip is a part that was cut off without being carried on.
         package let wasCut: Bool
@@ -69,7 +69,7 @@ extension CarStore {
         ).map { (VehicleID(try $0.text(0)!)!, try $0.bool(1) ?? false) }
     }
 
-    /// What a vehicle's latest trip is folded again from.
+    /// The rows that a vehicle's latest trip is folded again from.
     package struct LatestTrip {
         package let readings: [CarReading]
         /// The trip, where it goes on with one before it.

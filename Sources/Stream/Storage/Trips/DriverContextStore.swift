@@ -3,9 +3,9 @@ package import Fleet
 package import Pipeline
 package import Postgres
 
-/// Who drives cars, and what these people have set, in PostgreSQL.
+/// Drivers of cars, and what these people have set, in PostgreSQL.
 package enum DriverContextStore {
-    /// Of each of these cars, from a time on.
+    /// The drivers of each of these cars and their settings, from a time on.
     ///
     /// - Parameters:
     ///   - untilMs: of drives that begin later nothing is asked; `.max`: of all.
@@ -93,7 +93,7 @@ package enum DriverContextStore {
             ).map { VehicleID(try $0.text(0)!)! })
     }
 
-    /// What accounts had set at a time, and all that they set after it.
+    /// The settings that accounts had at a time, and all that they set after it.
     private static func rules(
         of accounts: Set<String>, fromMs: Int64, _ partition: Int32, before offset: Int64?, on connection: Connection
     ) throws -> [String: DriverRules] {

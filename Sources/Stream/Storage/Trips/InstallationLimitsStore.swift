@@ -3,7 +3,7 @@ package import Fleet
 package import Pipeline
 package import Postgres
 
-/// What the installation has set for cars that nobody answers for, and to which cars of a partition it has come, in PostgreSQL.
+/// The installation's limits for cars that nobody answers for, and to which cars of a partition they have come, in PostgreSQL.
 package enum InstallationLimitsStore {
     /// Nothing has been seen yet, and nobody has set limits.
     package static func isNew(_ connection: Connection) throws -> Bool {

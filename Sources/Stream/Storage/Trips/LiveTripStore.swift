@@ -19,7 +19,7 @@ package enum LiveTripStore {
         Set(try connection.query("SELECT vehicle FROM watched WHERE until_at > now()").map { try $0.text(0)! })
     }
 
-    /// Of cars that were forgotten (`drover.watch`) while the worker wrote what came last.
+    /// Deletes values of cars that were forgotten (`drover.watch`) while the worker wrote what came last.
     package static func forget(_ vehicles: [String], on connection: Connection) throws {
         try connection.query(
             """

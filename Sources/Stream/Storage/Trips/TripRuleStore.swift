@@ -9,7 +9,7 @@ package enum TripRuleStore {
 
     // MARK: Taking over
 
-    /// What a partition knows. `isNoted`: a record of its log says by what it is folded.
+    /// The rules that a partition knows. `isNoted`: a record of its log says by what it is folded.
     package static func load(
         _ partition: Int32, on connection: Connection
     ) throws -> (timeline: TripRuleTimeline?, isNoted: Bool) {
@@ -76,7 +76,7 @@ package enum TripRuleStore {
 
     // MARK: For people
 
-    /// What each partition knows, in the order of their numbers; empty before any worker of this version was there.
+    /// The rules that each partition knows, in the order of their numbers; empty before any worker of this version was there.
     package static func all(on connection: Connection) throws -> [(partition: Int32, timeline: TripRuleTimeline)] {
         guard try connection.query("SELECT to_regclass('drover.trip_rules')::text")[0].text(0) != nil else { return [] }
         let rows = try connection.query(

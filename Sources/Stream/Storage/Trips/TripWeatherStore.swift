@@ -12,7 +12,7 @@ package enum TripWeatherStore {
                 s.latitude_deg, s.longitude_deg, w.cell_millideg, w.latitude_index, w.longitude_index))
         """
 
-    /// Of two answers the one counts that was fetched last; of one moment the greater text. Precondition: within the
+    /// Writes an answer. Of two the one counts that was fetched last; of one moment the greater text. Precondition: within the
     /// transaction that moves the offsets; `answer` is one that the decoder took.
     static func write(_ answer: String, hourMs: Int64, of vehicle: VehicleID, on connection: Connection) throws {
         guard let told = WeatherAnswer(json: Array(answer.utf8)) else { preconditionFailure("it was decoded") }

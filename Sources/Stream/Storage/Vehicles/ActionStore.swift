@@ -3,7 +3,7 @@ internal import Basics
 package import Fleet
 package import Postgres
 
-/// What people say of vehicles, in PostgreSQL. They are few: a statement each. The same record again changes nothing.
+/// People's actions on vehicles, in PostgreSQL. They are few: a statement each. The same record again changes nothing.
 package enum ActionStore {
     /// Precondition: within the transaction that moves the offsets.
     ///

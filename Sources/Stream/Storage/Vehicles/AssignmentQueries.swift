@@ -4,7 +4,7 @@ package import Postgres
 /// To whom a car can be assigned by who looks at a page: `drover.assignable` decides it.
 package struct Assignable: Sendable {
     package let accounts: [String]
-    /// Who is to drive it now, the first of them; nil: nobody.
+    /// The account that is to drive it now, the first of them; nil: nobody.
     package let assigned: String?
 
     /// Nil: who looks may not say who drives it.

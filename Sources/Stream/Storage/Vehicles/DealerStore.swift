@@ -10,11 +10,11 @@ package enum DealerStore {
         package let confirmedMs, endedMs: Int64?
         /// The dealer sees what was before the confirmation, too.
         package let sharesPast: Bool
-        /// Of a machine of one's own; else one is the dealer.
+        /// The machine is one's own; else one is the dealer.
         package let isOwn: Bool
     }
 
-    /// What one asked for, and of one's own machines, open questions first.
+    /// Dealerships that one asked for, and those of one's own machines, open questions first.
     package static func list(on connection: Connection) throws -> [Dealership] {
         try connection.query("SELECT * FROM drover.dealerships()").map { row in
             Dealership(

@@ -6,7 +6,7 @@ package import Postgres
 package enum DebugLogStore {
     /// As the table has it.
     package static let bytesMax = 16 << 20
-    /// Of one vehicle; the oldest go first.
+    /// The number of logs of one vehicle; the oldest go first.
     package static let keptMax = 50
 
     /// Returns its id.

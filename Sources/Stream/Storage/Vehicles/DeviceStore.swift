@@ -82,7 +82,7 @@ package enum DeviceStore {
         package let text: String
     }
 
-    /// What a gateway has answered to a request; nil: nothing yet.
+    /// A gateway's answer to a request; nil: none yet.
     package static func answer(
         to request: String, of machine: VehicleID, on connection: Connection
     ) throws -> PollAnswer? {
@@ -104,7 +104,7 @@ package enum DeviceStore {
         package let stored, pending, permanent: [String]
     }
 
-    /// What a car's scan has found; nil: nothing yet.
+    /// The findings of a car's scan; nil: none yet.
     package static func answer(toScan scan: String, of car: VehicleID, on connection: Connection) throws -> ScanAnswer?
     {
         try connection.query(

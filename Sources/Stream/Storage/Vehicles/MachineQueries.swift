@@ -53,7 +53,7 @@ extension MachineStore {
         try rejudging("topic_partition = $1", .int4(partition), on: connection)
     }
 
-    /// Of these machines.
+    /// Rejudgings that these machines wait for.
     static func rejudging(of vehicles: [VehicleID], on connection: Connection) throws -> [VehicleID: Rejudging] {
         try rejudging("vehicle = ANY ($1::text[])", .textArray(vehicles.map(\.text)), on: connection)
     }
@@ -189,7 +189,7 @@ extension MachineStore {
             state: try? AlertFold(packed: row.bytes("alert_state")!))
     }
 
-    /// What `ToldAlert.isReached` holds true for. `lastMs` nil: all.
+    /// Reads alerts for which `ToldAlert.isReached` holds true. `lastMs` nil: all.
     private static func readTold(
         _ machines: [(vehicle: VehicleID, lastMs: Int64?)], open: [Episode], into histories: inout MachineHistories,
         on connection: Connection
@@ -266,7 +266,7 @@ extension MachineStore {
         ).map(machineReading)
     }
 
-    /// What people were told of one parameter and was not withdrawn.
+    /// Alerts of one parameter that people were told of and that were not withdrawn.
     package static func alerts(
         of vehicle: VehicleID, _ parameter: MachineParameter, on connection: Connection
     ) throws -> [Episode] {

@@ -2,7 +2,7 @@ internal import Fleet
 package import Pipeline
 package import Postgres
 
-/// What is to be judged again of all machines of a partition, and how far it is noted, in PostgreSQL (`drover.machine_spreading`).
+/// Sweeps that judge all machines of a partition again, and how far they are noted, in PostgreSQL (`drover.machine_spreading`).
 package enum MachineSweepStore {
     /// - Parameter offset: only what records before it asked for; nil: all.
     package static func load(

@@ -2,7 +2,7 @@ internal import Fleet
 internal import Postgres
 
 extension Action.Registration {
-    /// What is registered, from the columns of `drover.registration` with `tank_ml` and `efficiency_milli_pct`.
+    /// Decodes a registration from the columns of `drover.registration` with `tank_ml` and `efficiency_milli_pct`.
     init(_ row: Row, isCar: Bool) throws {
         self.init()
         name = try row.text("name")

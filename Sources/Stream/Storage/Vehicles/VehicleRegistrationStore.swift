@@ -1,11 +1,11 @@
 package import Fleet
 package import Postgres
 
-/// Who registers and changes vehicles in pages, through `drover.change_vehicle`. What they say goes on
+/// Registrations and changes of vehicles in pages, through `drover.change_vehicle`. What people say goes on
 /// the log; here it is asked whether they may.
 /// Precondition of all: `RowSecurity.apply` in this transaction.
 package enum VehicleRegistrationStore {
-    /// What stands registered of a vehicle that somebody may change.
+    /// The registration of a vehicle that somebody may change.
     package struct Registered: Sendable {
         /// Else only its tags are one's to change.
         package let isKeeper: Bool
@@ -46,7 +46,7 @@ package enum VehicleRegistrationStore {
             registration: try Action.Registration(row, isCar: isCar))
     }
 
-    /// What is registered; nil: nothing is. For who runs the installation.
+    /// The registration; nil: there is none. For those who run the installation.
     package static func registration(
         of vehicle: VehicleID, isCar: Bool, on connection: Connection
     ) throws -> Action.Registration? {
