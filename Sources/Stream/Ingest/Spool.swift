@@ -3,7 +3,7 @@ package import Fleet
 internal import Foundation
 internal import Synchronization
 
-/// What the spool's file cannot do, and what to do about it.
+/// A failure of the spool's file, and what to do about it.
 package struct SpoolError: Error, CustomStringConvertible {
     package let description: String
 }
@@ -39,7 +39,7 @@ package struct SpooledPage {
     }
 }
 
-/// What was fetched from boxes and is not yet acknowledged by the broker, in one file (SQLite, WAL): records in their
+/// Records that were fetched from boxes and are not yet acknowledged by the broker, in one file (SQLite, WAL): in their
 /// order, and the sequence number stored last of each box, always in one transaction. A lost file loses what was not
 /// pushed and not kept by its box; all else is fetched again with the same ids.
 @safe
@@ -81,7 +81,7 @@ package final class Spool: @unchecked Sendable {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Of an earlier version, which made it open to others; SQLite gives its two files beside it the same rights.
+    /// Closes a file of an earlier version, which made it open to others; SQLite gives its two files beside it the same rights.
     private func closeToOthers() {
         for file in [path, path + "-wal", path + "-shm"] { unsafe chmod(file, 0o600) }
     }
@@ -199,7 +199,7 @@ package final class Spool: @unchecked Sendable {
         }
     }
 
-    /// What the broker has acknowledged goes, what it will never take is set aside with its reason.
+    /// Removes records that the broker has acknowledged, and sets aside those that it will never take, with their reason.
     package func settle(acknowledged: [Int64], refused: [(position: Int64, reason: String)]) throws(SpoolError) {
         try locked { () throws(SpoolError) in
             try transaction { () throws(SpoolError) in

@@ -4,9 +4,9 @@ internal import Pipeline
 /// Makes the topics that are missing and tells how many partitions they have. The number is fixed when a topic is
 /// made: a vehicle's partition follows from it.
 package enum Topics {
-    /// What comes in: workers read these, and ticks go to them.
+    /// Topics that come in: workers read these, and ticks go to them.
     package static let readings = RecordStage.allCases.map(\.topic)
-    /// What comes back out, from the outbox.
+    /// Topics that go back out, from the outbox.
     package static let results = Publication.allCases.map(\.topic).filter { RecordStage(topic: $0) == nil }
 
     /// How a topic's records are stamped.
@@ -43,7 +43,7 @@ package enum Topics {
         return try admin.topics(timeoutMs: timeoutMs).filter { all.contains($0.key) }
     }
 
-    /// What decides of the topics that workers read, as the brokers have it now.
+    /// Properties of the topics that workers read which decide over results, as the brokers have them now.
     package struct Deciding: Sendable {
         package let identities: [String: TopicIdentity]
         /// Topics whose records their senders stamp, where the broker tells it.
@@ -98,9 +98,9 @@ package enum Topics {
 package struct TopicState: Sendable {
     package let topics: Int
     package let ours: Int
-    /// Of the topic of ours that has the fewest.
+    /// The copies of that topic of ours that has the fewest.
     package let copies: Int
-    /// What to do; nil: they are as they are wanted.
+    /// A remedy; nil: the topics are as they are wanted.
     package let remedy: String?
 
     package var text: String {

@@ -21,7 +21,7 @@ package struct Upload: Sendable {
         }
     }
 
-    /// What goes to the topic.
+    /// A record that goes to the topic.
     struct Item: Sendable {
         let key: [UInt8]
         let value: [UInt8]
@@ -34,14 +34,14 @@ package struct Upload: Sendable {
 
     let topic: String
     var items: [Item] = []
-    /// Of each item of the body in order, why it is not taken; nil: it is.
+    /// The reason why each item of the body, in order, is not taken; nil: it is.
     package internal(set) var reasons: [String?] = []
     /// The vehicles that the accepted readings are of, and the times that these span.
     private(set) var spans: [VehicleID: ClosedRange<Int64>] = [:]
-    /// What the accepted items beside readings are about, each by itself.
+    /// The vehicle and time of each accepted item beside readings.
     private var said: [(vehicle: VehicleID, span: ClosedRange<Int64>)] = []
 
-    /// Who sends it must be allowed to write about each of these vehicles, at these times; each is named once.
+    /// Vehicles and times that the sender must be allowed to write about; each vehicle is named once.
     package var about: [(vehicle: VehicleID, span: ClosedRange<Int64>)] {
         let said = said.filter { $0.span != spans[$0.vehicle] }
         let each = Dictionary(grouping: said, by: \.vehicle).mapValues { Set($0.map(\.span)) }

@@ -3,13 +3,13 @@ internal import Codecs
 internal import Crypto
 package import Fleet
 
-/// What an app says of cars beside readings.
+/// Uploads that an app makes of cars beside readings.
 extension Upload {
     /// Which kinds of records an address takes, and how they are called on the wire.
     package enum Records: Sendable {
         /// A driver's marks and words on trips.
         case trips
-        /// What a phone found out about a car's health.
+        /// Findings of a phone about a car's health.
         case scans
 
         var names: String {
@@ -56,11 +56,11 @@ extension Upload {
         }
     }
 
-    /// What somebody says of a machine.
+    /// An action of somebody on a machine.
     /// Throws when the worker would refuse it.
     package init(ofMachine action: Action) throws(Fault) { try self.init(action, isMachine: true) }
 
-    /// What somebody says of a car or its trips.
+    /// An action of somebody on a car or its trips.
     /// Throws when the worker would refuse it.
     package init(ofCar action: Action) throws(Fault) { try self.init(action, isMachine: false) }
 

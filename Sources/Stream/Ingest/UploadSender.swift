@@ -86,7 +86,7 @@ package final class UploadSender: Sendable {
     private let loop: Loop
     private let accepted, refused: Counter
     private let state = Mutex(State())
-    /// Of the cars' topic, once it was asked for.
+    /// The number of partitions of the cars' topic, once it was asked for.
     private let partitionCount = Atomic<Int32>(0)
     private let thread = WorkerThread()
 
@@ -133,7 +133,7 @@ package final class UploadSender: Sendable {
         hand(in: upload, isRide: true, then: then)
     }
 
-    /// What visitors' phones tell of tours, in the same manner.
+    /// Sends what visitors' phones tell of tours, in the same manner.
     package func send(tours upload: Upload, then: @escaping @Sendable (Outcome, Place?) -> Void) {
         hand(in: upload, isRide: true, then: then)
     }

@@ -32,7 +32,7 @@ final class Committer: @unchecked Sendable {
     }
 
     enum Job: Sendable {
-        /// Of the distrusted the logs were replaced while they were read.
+        /// Loads partitions. The logs of the distrusted ones were replaced while they were read.
         case load([PartitionLog], distrusted: [TopicPartition], done: @Sendable (Result<Loaded, any Error>) -> Void)
         case write(Commit, done: @Sendable (Result<Commit.Outcome, any Error>) -> Void)
         /// The lane waits for it.
@@ -42,7 +42,7 @@ final class Committer: @unchecked Sendable {
 
     struct Loaded: Sendable {
         var owned: [OwnedPartition] = []
-        /// Of topics that are not what they were.
+        /// Partitions of topics that are not what they were.
         var refused: [TopicPartition: OwnedPartition.Fault] = [:]
     }
 
@@ -169,7 +169,7 @@ final class Committer: @unchecked Sendable {
     }
 }
 
-/// What a lane writes in one transaction.
+/// The changes of a lane that are written in one transaction.
 ///
 /// Made by the lane, then the committer's alone; with `resolving` the lane waits meanwhile.
 final class Commit: @unchecked Sendable {
@@ -267,7 +267,7 @@ final class Commit: @unchecked Sendable {
             durationMs: Clock.steadyMs() - startMs, refused: told.refused)
     }
 
-    /// What of the changes is still needed when they are written.
+    /// The part of the changes that is still needed when they are written.
     private struct Told {
         var outbox: [OutboxRecord] = []
         var versions: [StoredVersion] = []

@@ -17,12 +17,12 @@ final class Lane: @unchecked Sendable {
         case stop
     }
 
-    /// What the worker has to know.
+    /// A message to the worker.
     enum Report: Sendable {
         case committed([TopicPartition: PartitionProgress])
         /// Another worker wrote these partitions: they are dropped here.
         case lost(Set<TopicPartition>)
-        /// Of these partitions nothing is certain any more: they are dropped here, to be loaded again.
+        /// Nothing is certain any more of these partitions: they are dropped here, to be loaded again.
         case failed([TopicPartition], String)
         case broken(TopicPartition, OwnedPartition.Fault)
     }
@@ -49,13 +49,13 @@ final class Lane: @unchecked Sendable {
 
     private var owned: [TopicPartition: OwnedPartition] = [:]
     private var counts = RecordCounts()
-    /// Of all that it owns, as it last said so.
+    /// The number of vehicles of all that it owns, as it last said so.
     private var vehicles = 0
     private var isInFlight = false
     private var lastCommitMs = Clock.steadyMs()
     /// Until then each commit is of one partition, so that one that cannot be written holds up no other.
     private var apartUntilMs = Int64.min
-    /// Who was written last, in that time.
+    /// The partition that was written last, in that time.
     private var lastApart: TopicPartition?
     private var notTaken = RecordCounts()
     private var saidNotTakenMs = -Lane.notTakenPeriodMs
@@ -162,7 +162,7 @@ final class Lane: @unchecked Sendable {
         }
     }
 
-    /// What stopped amid its work is committed part by part.
+    /// Goes on with a partition that stopped amid its work: it is committed part by part.
     private func goOn(_ partition: TopicPartition) {
         while let each = owned[partition], each.canGoOn {
             breathe()
@@ -210,7 +210,7 @@ final class Lane: @unchecked Sendable {
         report(.failed([partition], "\(error)"))
     }
 
-    /// What the next commit is of.
+    /// The partitions that the next commit is of.
     private func nextPending() -> [OwnedPartition] {
         let pending = owned.values.filter(\.isPending)
         guard Clock.steadyMs() < apartUntilMs, pending.count > 1 else { return pending }

@@ -5,7 +5,7 @@ internal import Pipeline
 struct LanePlan {
     private enum Kind: CaseIterable {
         case cars, machines, campuses
-        /// What surveys and tours read back must not hold up cars.
+        /// A kind of its own: rows that surveys and tours read back must not hold up cars.
         case surveysAndTours
 
         init(topic: String) {

@@ -70,7 +70,7 @@ final class LogMonitor: Sendable {
         }
     }
 
-    /// What the topic was when its partitions began to be read; nil: none of them is.
+    /// Sets the identity that the topic had when its partitions began to be read; nil: none of them is.
     func set(_ identity: TopicIdentity?, of topic: String) { state.withLock { $0.topics[topic] = identity } }
 
     /// To be called once; returns when the thread has ended.

@@ -11,12 +11,12 @@ final class OwnedPartition: @unchecked Sendable {
     let firstOffset: Int64
     let identity: TopicIdentity
     let stage: any Stage
-    /// Whose records it takes.
+    /// The vehicles whose records it takes.
     let selection: VehicleSelection
     private let chosen: SelectedRecords?
     let rejects: RejectBuffer
     private let ticks: PartitionTicks
-    /// What the commit in flight, or the last one, makes of the partition: the next compares with its offset.
+    /// The progress that the commit in flight, or the last one, makes: the next compares with its offset.
     private(set) var handedOver: PartitionProgress
     /// The offset after the last record taken.
     private(set) var nextOffset: Int64

@@ -19,7 +19,7 @@ extension OwnedPartition {
         /// It is about the topic, and so about all of its partitions.
         case topic(TopicMismatch)
 
-        /// What is found, in a line. The same text is said once.
+        /// The finding, in a line. The same text is said once.
         var what: String {
             switch self {
             case .outOfRange: "the broker does not have the records that follow our stored offset"

@@ -7,7 +7,7 @@ internal import Storage
 /// Used by one thread at a time, as its stage.
 package final class PartitionTicks {
     private var clock: PartitionClock
-    /// What stands beside the clock from which offset on, as far back as the next owner may begin to read. The first one is from
+    /// The ticks that wait beside the clock from each offset on, as far back as the next owner may begin to read. The first one is from
     /// before.
     private var history: [(fromOffset: Int64, text: String?)]
 
@@ -28,7 +28,7 @@ package final class PartitionTicks {
         return decision
     }
 
-    /// What stands beside the clock before the record at `offset`. Nothing before it is asked for any more.
+    /// The ticks that wait beside the clock before the record at `offset`. Nothing before it is asked for any more.
     func waiting(at offset: Int64) -> String? {
         if let last = history.lastIndex(where: { $0.fromOffset <= offset }), last > 0 { history.removeFirst(last) }
         return history[0].text

@@ -19,7 +19,7 @@ package final class RejectBuffer {
         }
     }
 
-    /// What a record is recognised by; nil: a tombstone.
+    /// The bytes that a record is recognised by; nil: a tombstone.
     func firstBytes(_ batch: MessageBatch, _ index: Int) -> [UInt8]? {
         unsafe batch.withBytes(index) { _, value in
             unsafe value.map { unsafe Array($0.prefix(RejectedLog.firstBytesMax)) }

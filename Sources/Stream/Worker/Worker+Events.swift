@@ -3,7 +3,7 @@ internal import Storage
 internal import Telemetry
 internal import Threads
 
-/// What lanes, committers and the watch of the logs tell.
+/// Events from lanes, committers and the watch of the logs.
 extension Worker {
     func handle(_ event: Event) {
         switch event {

@@ -1,7 +1,7 @@
 internal import Kafka
 internal import Telemetry
 
-/// What others are told: where it stands, and how far it lags.
+/// Figures for others: where the worker stands, and how far it lags.
 extension Worker {
     func tellStanding() {
         guard Clock.steadyMs() - standingMs >= Worker.standingMs else { return }

@@ -51,7 +51,7 @@ package final class Worker {
     let lanes: [Lane]
     let plan: LanePlan
     let events: Mailbox<Event>
-    /// Whose log was replaced while it was read. Marked as such when they are loaded again.
+    /// Partitions whose log was replaced while it was read. Marked as such when they are loaded again.
     var distrusted: Set<TopicPartition> = []
     let publisher: RulesPublisher
     let watch: LogMonitor
@@ -63,7 +63,7 @@ package final class Worker {
     let search: QuarantineSearch?
     var searchUnderWay: WorkerThread?
     var searchedMs: [TopicPartition: Int64] = [:]
-    /// Who was set apart when a partition was loaded last.
+    /// The vehicles that were set apart when a partition was loaded last.
     var setApart: [TopicPartition: Set<VehicleID>] = [:]
     var isPaused: [Bool]
     var lagOffsets: [TopicPartition: Int64] = [:]

@@ -10,7 +10,7 @@ final class WorkerReadiness: Sendable {
         var isLost = false
         var assigned = 0
         var reading = 0
-        /// What a person has to look at, a line a topic and reason.
+        /// Things that a person has to look at, a line a topic and reason.
         var left: [String] = []
         /// Vehicles that are set apart.
         var quarantined: [String] = []

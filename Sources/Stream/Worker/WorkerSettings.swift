@@ -3,7 +3,7 @@ package import Kafka
 internal import Storage
 package import Trips
 
-/// What a worker is made of.
+/// The settings of a worker.
 package struct WorkerSettings {
     package var kafka: KafkaSettings
     package var group: String

@@ -83,7 +83,7 @@ package final class QuarantineReturn {
                 """)
     }
 
-    /// What the server refuses, or a stored row does not allow.
+    /// Turns into a refusal what the server refuses, or a stored row does not allow.
     private func refusal<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch  where !(error is Fault) && Committer.isRefused(error) {
             throw Refused(reason: "\(error)")

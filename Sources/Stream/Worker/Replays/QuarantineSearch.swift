@@ -20,7 +20,7 @@ struct QuarantineSearch: Sendable {
     /// So many vehicles of a partition may be set apart.
     let most: Int
 
-    /// Of these topics a record is a vehicle's, by its key. The others are written whole or not at all.
+    /// Topics in which a record is a vehicle's, by its key. The others are written whole or not at all.
     static let topics = Set(RecordStage.allCases.filter { $0.vehicles != nil }.map(\.topic))
 
     /// - Parameter end: the offset up to which it cannot be written.
@@ -52,7 +52,7 @@ struct QuarantineSearch: Sendable {
         }
     }
 
-    /// Whose records or rows it may be.
+    /// The vehicles whose records or rows it may be.
     private func members(
         _ partition: TopicPartition, _ offsets: Range<Int64>, _ side: VehicleReplay, _ connection: Connection
     ) throws -> Set<VehicleID> {

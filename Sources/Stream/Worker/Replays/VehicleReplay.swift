@@ -21,7 +21,7 @@ final class VehicleReplay {
         }
     }
 
-    /// What is handed over at once, at most.
+    /// The most records that are handed over at once.
     private static let recordsMax: Int64 = 100_000
     private static let rowsMax = 20_000
     private static let silentMs: Int64 = 30_000

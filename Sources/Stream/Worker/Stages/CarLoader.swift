@@ -11,7 +11,7 @@ package struct CarLoader {
     private let partition: Int32
     private let selection: VehicleSelection
     private let connection: Connection
-    /// What accounts set by records from there on is left out; nil: nothing is.
+    /// Settings of accounts by records from this offset on are left out; nil: none are.
     private let offset: Int64?
 
     package init(

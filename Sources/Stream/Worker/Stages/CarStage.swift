@@ -21,7 +21,7 @@ final class CarStage: Stage {
     private let judge: DriverJudge
     /// Cars whose running trip somebody looks at, with what was written of it.
     private var watched: [Int: CarPartition.LiveMark?] = [:]
-    /// At which nobody looks any more: what was written since they were forgotten goes, too.
+    /// Cars whose running trip nobody looks at any more: what was written of it since they were forgotten is deleted, too.
     private var unwatched: Set<Int> = []
     private(set) var hasMore = false
     /// Cars that are not in memory and whose records come next; and since when all must be.
@@ -37,7 +37,7 @@ final class CarStage: Stage {
     private var tripRules: [(entry: TripRuleTimeline.Entry, offset: Int64)] = []
     /// A record that tells what the partition began with.
     private var notedOffset: Int64?
-    /// What the partition began with, where no record tells of it yet.
+    /// The rules that the partition began with, where no record tells of them yet.
     var unnotedRules: TripRules?
 
     init(
@@ -132,7 +132,7 @@ final class CarStage: Stage {
         return true
     }
 
-    /// What people say: rare beside readings.
+    /// Processes what people say: rare beside readings.
     private func processOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
         _ book: inout CarPartition, _ drivers: inout DriverPartition, _ counts: inout RecordCounts
@@ -182,7 +182,7 @@ final class CarStage: Stage {
 
     // MARK: Cars that are not in memory
 
-    /// What comes next is read back with it.
+    /// Notes the cars of the records that come next: they are read back together.
     private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarPartition) {
         let isOfAccounts = !wantedAccounts.isEmpty
         for index in messages where wanted.count < CarStage.wantedMax {
@@ -318,7 +318,7 @@ final class CarStage: Stage {
 }
 
 extension Action.Kind {
-    /// Whose trips they are, and where they end: what else is said of a car asks nothing of what is known of it.
+    /// True: it says whose trips they are, or where they end; what else is said of a car asks nothing of what is known of it.
     fileprivate var isOfTrips: Bool {
         switch self {
         case .tripStart, .tripStop, .driving, .assignment, .registration: true

@@ -4,9 +4,10 @@ internal import Pipeline
 internal import Postgres
 internal import Storage
 
-/// What comes to all cars of a partition, some at each tick, in the order of their names.
+/// Changes that come to all cars of a partition, some at each tick, in the order of their names.
 extension DriverJudge {
-    /// To so many cars at a tick it comes: of as many as a tick judges two times over something may wait.
+    /// The bounds of one tick: cars that are looked at; cars that may wait to be judged again, as many as two ticks judge; and cars that it
+    /// comes to whatever waits.
     private static let spreadSize = DriverPartition.SpreadSize(cars: 16_384, waiting: 2 * carsMax, least: 16)
 
     // MARK: A clock that was set back

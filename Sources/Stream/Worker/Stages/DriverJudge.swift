@@ -13,12 +13,12 @@ final class DriverJudge {
     let selection: VehicleSelection
     /// The stage shows it each reading itself: to reach it through this object is checked each time.
     var drivers: DriverPartition
-    /// Of the cycle that is judged.
+    /// The next offset of the cycle that is judged.
     private var nextOffset: Int64 = 0
 
     var isOfSome: Bool { selection.isOnly }
 
-    /// What is judged at one tick: so many readings, and of so many cars. A fourth is for those of whom only history waits. At least
+    /// The bounds of one tick: readings that are judged, and cars. A fourth is for those of whom only history waits. At least
     /// one stretch of each is.
     private static let readingsMax = 65_536
     static let carsMax = 128

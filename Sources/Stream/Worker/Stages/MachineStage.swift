@@ -116,7 +116,7 @@ final class MachineStage: Stage {
 
     func changes() -> StageChanges { StageChanges() }
 
-    /// What follows from some of the records may have to be written before the next are folded.
+    /// True: changes that follow from some of the records may have to be written before the next are folded.
     var hasMore: Bool { !events.isEmpty }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {

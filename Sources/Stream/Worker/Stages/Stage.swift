@@ -4,7 +4,7 @@ internal import Pipeline
 package import Postgres
 package import Storage
 
-/// What one partition's records are made into. A stage is used by one thread at a time: its lane's, or, while the lane
+/// A stage turns one partition's records into changes. It is used by one thread at a time: its lane's, or, while the lane
 /// waits, the committer's.
 package protocol Stage: AnyObject {
     /// Records in the order of the log, from the first that the partition's progress asks for. Returns how many were taken:
@@ -39,7 +39,7 @@ package protocol Stage: AnyObject {
     /// Where the next owner has to begin reading, and the clock there; nil: at the next offset.
     var replayFrom: (offset: Int64, clockMs: Int64)? { get }
 
-    /// Of these vehicles the running values are asked for.
+    /// Asks for the running values of these vehicles.
     func watch(_ vehicles: Set<String>)
 
     /// How many vehicles' states are in memory.
@@ -47,7 +47,7 @@ package protocol Stage: AnyObject {
 
     /// It stopped before a record whose vehicle is not in memory: before it is given it again, `recall` reads that back.
     var needsRecall: Bool { get }
-    /// What it reads back must hold all that it took.
+    /// True: rows that it reads back must hold all that it took.
     var recallsWritten: Bool { get }
     /// Precondition: what was handed over before is written, or failed; with `recallsWritten` all that was taken is written.
     func recall(on connection: Connection) throws
@@ -65,7 +65,7 @@ extension Stage {
     package func recall(on connection: Connection) throws {}
 }
 
-/// What was taken, refused and left out since the last hand-over.
+/// Counts of records that were taken, refused and left out since the last hand-over.
 package struct RecordCounts: Sendable {
     package var records = 0
     package var droppedFields = 0
@@ -87,7 +87,7 @@ package struct KeptSpan: Sendable {
         throw .timeNotKept(days: days)
     }
 
-    /// Of what was there before, a part may be deleted.
+    /// The time from which on nothing was deleted: of rows before it a part may be gone.
     func leastMs(_ pushedMs: Int64) -> Int64 {
         guard let days, pushedMs >= 0 else { return .min }
         return pushedMs - days * 86_400_000

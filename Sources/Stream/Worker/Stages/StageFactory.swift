@@ -15,7 +15,7 @@ package struct StageFactory: Sendable {
         ->
         any Stage
 
-    /// What the stages' rows are written to, in this order; each gets a staging table.
+    /// Tables that the stages' rows are written to, in this order; each gets a staging table.
     let tables: [StagedTable]
     let make: Make
 

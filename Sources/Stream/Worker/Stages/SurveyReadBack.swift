@@ -5,7 +5,7 @@ package import Surveys
 
 /// The loops between surveys and what is stored of them and of the taxonomy.
 package enum SurveyReadBack {
-    /// What a load of a taxonomy changed.
+    /// The numbers that a load of a taxonomy changed.
     package struct Loaded {
         package let taxa: Int
         package let surveys: Int

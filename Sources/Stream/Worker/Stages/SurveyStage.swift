@@ -23,7 +23,7 @@ final class SurveyStage: Stage {
         let offset: Int64
         let pushedMs: Int64
         let result: Result<SurveyRecord, DecodeError>
-        /// Of one that may be refused later.
+        /// The first bytes of a record that may be refused later.
         let firstBytes: [UInt8]?
     }
 
@@ -32,7 +32,7 @@ final class SurveyStage: Stage {
     private let rejects: RejectBuffer
     private let ticks: PartitionTicks
     private var taken: [Taken] = []
-    /// Of the records that wait, in kilobytes.
+    /// The size of the records that wait, in kilobytes.
     private var waiting = 0
 
     init(_ partition: TopicPartition, place: KeyPartitioner, rejects: RejectBuffer, ticks: PartitionTicks) {
