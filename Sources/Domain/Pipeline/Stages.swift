@@ -29,10 +29,10 @@ package enum RecordStage: CaseIterable, Sendable {
         self = stage
     }
 
-    /// What is known of a vehicle by its key alone.
+    /// The kind of a vehicle, which is known by its key alone.
     package enum VehicleKind: String, Sendable { case car, machine }
 
-    /// Whose records they are, where each key is a fold of its own, so that one of them can be set apart (decision 25). Nil: a
+    /// The kind of vehicles whose records they are, where each key is a fold of its own, so that one can be set apart (decision 25). Nil: a
     /// ride, a survey and a tour are decided together with others of their site.
     package var vehicles: VehicleKind? {
         switch self {

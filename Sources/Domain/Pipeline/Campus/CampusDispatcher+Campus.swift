@@ -1,7 +1,7 @@
 internal import Fleet
 public import Routing
 
-/// What is said of the campus itself: its settings, the hour, how long ways take.
+/// Records about the campus itself: its settings, the hour, how long ways take.
 extension CampusDispatcher {
     mutating func change(_ settings: CampusSettings, _ turn: inout Turn) throws(Undecided) {
         guard settings != self.settings, let area = CampusArea(boundary: settings.boundary) else { return }
@@ -26,7 +26,7 @@ extension CampusDispatcher {
         return travel
     }
 
-    /// What holds already is nothing to decide on: several may say it.
+    /// Changes surge and speed of an hour. Values that hold already are nothing to decide on: several may say them.
     mutating func change(_ hour: RideRecord.Hour, _ turn: inout Turn) throws(Undecided) {
         // Somebody was late, or his clock is: an hour to come would make all until then too late.
         guard hour.startMs >= learned.hourMs ?? .min, hour.startMs <= turn.nowMs + CampusDispatcher.aheadMsMax else {

@@ -1,7 +1,7 @@
 internal import Fleet
 internal import Routing
 
-/// What riders and drivers say of rides.
+/// Decisions on what riders and drivers say of rides.
 extension CampusDispatcher {
     mutating func ask(_ pickup: RideRecord.Pickup, _ turn: inout Turn) throws(Undecided) {
         sign(rider: pickup.rider, turn)
@@ -86,7 +86,7 @@ extension CampusDispatcher {
         finish(request, state, reason, turn)
     }
 
-    /// Whoever rides, drives or watches says that it is over, and why.
+    /// Ends a ride, as whoever rides, drives or watches says, and why.
     mutating func end(_ request: String, _ say: RideRecord.Say, _ turn: inout Turn) throws(Undecided) {
         guard let ride = rides[request] else { return }
         guard ride.state == .onBoard else {

@@ -1,7 +1,7 @@
 internal import Fleet
 internal import Routing
 
-/// What people see: the rows are brought up to what the campus says.
+/// The rows that people see of rides and vehicles.
 extension CampusDispatcher {
     /// Brings the rows up to what the campus says.
     mutating func follow(_ turn: Turn) {

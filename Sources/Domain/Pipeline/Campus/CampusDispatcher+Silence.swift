@@ -63,7 +63,7 @@ extension CampusDispatcher {
         campus.rides.contains { $0.isOnBoard && $0.vehicle == vehicle }
     }
 
-    /// Who was not seen for long is anywhere: nobody is told that such a vehicle comes.
+    /// Decides that vehicles not seen for long fell silent: they may be anywhere, and nobody is told that one comes.
     mutating func passOverStale(_ turn: inout Turn) throws(Undecided) {
         guard let staleMs = settings.staleMs else { return }
         for (id, vehicle) in vehicles.sorted(by: { $0.key < $1.key })

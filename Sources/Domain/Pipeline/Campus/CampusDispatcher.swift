@@ -6,22 +6,22 @@ public struct CampusDispatcher: Equatable, Sendable {
     /// A decision is needed and none is given: nothing was changed.
     struct Undecided: Error {}
 
-    /// What was decided at one step of a record, with what it was about.
+    /// The decision at one step of a record, with what it was about.
     public struct Step: Equatable, Sendable {
         public let event: String
         public let request: String?
         public let decision: Decision
-        /// What a change of surge or speed was taken from, as JSON.
+        /// The weather that a change of surge or speed was taken from, as JSON.
         public var weather: String?
         /// The vehicle that it happened to.
         public var vehicle: String?
-        /// What somebody said of it, with who.
+        /// The reason that somebody gave, with who gave it.
         public var reason: String?
         /// The log had a decision that does not fit what is here: this one was made in its place.
         var isAnew = false
     }
 
-    /// What is known beside the campus itself, for the decisions that follow.
+    /// Things that were learned beside the campus itself, for the decisions that follow.
     public struct Learned: Equatable, Sendable {
         public var likelihoods: Likelihoods
         /// The hour that speed and surge were said for last; nil: none was.
@@ -55,7 +55,7 @@ public struct CampusDispatcher: Equatable, Sendable {
     public internal(set) var settings: CampusSettings
     public internal(set) var campus: Campus
     public internal(set) var learned: Learned
-    /// Of the last record that it took.
+    /// The offset of the last record that it took.
     public private(set) var offset: Int64 = -1
     public internal(set) var rides: [String: RideRow] = [:]
     public internal(set) var vehicles: [String: RideVehicleRow] = [:]

@@ -7,7 +7,7 @@ internal import Routing
 /// A decision is a fact: once it stands on the log, it is taken from there and nothing is decided anew. So records up to the
 /// end that the log had when the partition was taken over wait for their decisions; behind it nobody has decided yet.
 public struct CampusPartition: Sendable {
-    /// What a cycle writes, as absolute values; one row a key.
+    /// Changes that a cycle writes, as absolute values; one row a key.
     public struct Changes: Sendable {
         public var dispatchers: [String: CampusDispatcher] = [:]
         public var rides: [RideKey: RideRow] = [:]
@@ -47,7 +47,7 @@ public struct CampusPartition: Sendable {
             case record(RideRecord)
             case tick
             case setBack
-            /// What a tick means to one campus.
+            /// A tick, as one campus gets it.
             case tickOf(String)
         }
 
@@ -237,7 +237,7 @@ public struct CampusPartition: Sendable {
 }
 
 extension RideRow {
-    /// Whoever was told this needs not be told that.
+    /// True: a rider who was told this need not be told that.
     fileprivate func isTold(like other: RideRow) -> Bool {
         (state, vehicle, placeInLine, reason) == (other.state, other.vehicle, other.placeInLine, other.reason)
     }

@@ -8,7 +8,7 @@ enum DecisionWhy {
     /// So many of a step are told: a record must stay within what a broker takes.
     private static let choicesMax = 50
     private static let movedMax = 200
-    /// Of the best two vehicles.
+    /// The most legs of each of the best two vehicles.
     private static let legsMax = 30
 
     static func text(_ steps: [CampusDispatcher.Step], _ campus: Campus) -> String {

@@ -1,7 +1,7 @@
 public import Fleet
 
-/// To whom a car was given, by time: in whose name it was registered, or who is to drive it. Of two records of one time the one with the
-/// greater id counts. Whether one more says anything anew.
+/// The accounts that a car was given to, by time: in whose name it was registered, or who is to drive it. Of two records of one time the one with the
+/// greater id counts. `insert` tells whether a record changes anything.
 public struct AccountLog: Equatable, Sendable {
     public struct Entry: Equatable, Sendable {
         let fromMs: Int64
@@ -14,7 +14,7 @@ public struct AccountLog: Equatable, Sendable {
         }
     }
 
-    /// Whose it was before the first record.
+    /// The account before the first record.
     enum Before { case whoseTheFirstSays, nobodys }
 
     /// By time, one a time.
@@ -51,7 +51,7 @@ public struct AccountLog: Equatable, Sendable {
         }
     }
 
-    /// Of the first entry that is not before.
+    /// The index of the first entry that is not before `ms`.
     private func place(of ms: Int64) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -62,7 +62,7 @@ public struct AccountLog: Equatable, Sendable {
     }
 }
 
-/// What is known of whose a car was and who was to drive it.
+/// The owners and drivers that a car is known to have had.
 public struct CarAccounts: Equatable, Sendable {
     var owners, drivers: AccountLog
 

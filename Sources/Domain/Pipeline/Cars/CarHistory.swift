@@ -1,7 +1,7 @@
 public import Fleet
 public import Trips
 
-/// What the store is asked before late readings can be taken: everything that readings in this span can touch.
+/// A question to the store before late readings can be taken: everything that readings in this span can touch.
 public struct HistoryQuery: Equatable, Sendable {
     public let vehicle: VehicleID
     public let fromMs: Int64
@@ -10,7 +10,7 @@ public struct HistoryQuery: Equatable, Sendable {
     public var openMs = Int64.min
 }
 
-/// What the store knows around a span: the trips that readings in it can touch, whole.
+/// The trips around a span, as the store has them, that readings in it can touch, whole.
 public struct CarHistory: Equatable, Sendable {
     public struct Minute: Equatable, Sendable {
         public var minute: VehicleMinute

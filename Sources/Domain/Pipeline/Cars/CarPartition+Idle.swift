@@ -118,7 +118,7 @@ extension DriverPartition {
         forgetScanned(book)
     }
 
-    /// Of cars that are not in memory. Precondition: `CarPartition.forgetNew` was called.
+    /// Forgets scans of cars that are not in memory. Precondition: `CarPartition.forgetNew` was called.
     public mutating func forgetScanned(_ book: borrowing CarPartition) {
         scanned = scanned.filter { book.number(of: $0) != nil }
     }

@@ -10,7 +10,7 @@ internal import Trips
 extension CarPartition {
     public var hasLate: Bool { !late.isEmpty }
 
-    /// What `resolve` needs to know next, one query a car.
+    /// Questions of `resolve` to the store that come next, one a car.
     public var lateQueries: [HistoryQuery] {
         late.map { number, all in
             let late = all.round().now

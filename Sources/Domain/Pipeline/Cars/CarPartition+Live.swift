@@ -12,7 +12,7 @@ public struct LiveTrip: Equatable, Sendable {
 }
 
 extension CarPartition {
-    /// What has changed when this has: the open minute and how many readings came.
+    /// The open minute and how many readings came: the running values have changed when these have.
     public struct LiveMark: Equatable, Sendable {
         let openMs: Int64
         let count: UInt32

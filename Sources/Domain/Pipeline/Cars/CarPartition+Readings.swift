@@ -60,7 +60,7 @@ extension CarPartition {
         (cars[number].openMs, cars[number].openEndMs) = (stretch.lowerBound, stretch.upperBound)
     }
 
-    /// What lies before the minute of the last reading decides nothing on the live path.
+    /// Forgets cuts before the minute of the last reading: they decide nothing on the live path.
     private mutating func forgetCuts(_ number: Int, before ts: Int64) {
         cuts[number]!.removeAll(before: ts)
         if cuts[number]!.isEmpty { cuts[number] = nil }

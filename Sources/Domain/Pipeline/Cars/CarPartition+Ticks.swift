@@ -1,7 +1,7 @@
 internal import Fleet
 public import Trips
 
-/// What moves the partition on beside readings: ticks, a clock that is set back, and trip rules.
+/// Records that move the partition on beside readings: ticks, a clock that is set back, and trip rules.
 extension CarPartition {
     // MARK: Rules
 

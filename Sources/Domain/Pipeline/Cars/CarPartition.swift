@@ -52,7 +52,7 @@ public struct CarPartition {
     public internal(set) var rows = CarRows()
     /// Readings older than their car's open minute, and cuts before its end, by car.
     var late: [Int: LateReadings] = [:]
-    /// Of cars with drivers' marks, all cuts since the minute of the last reading before the open stretch.
+    /// All cuts of cars with drivers' marks since the minute of the last reading before the open stretch.
     var cuts: [Int: TripCuts] = [:]
     // Which cars are in memory: CarPartition+Idle.swift.
     let idleMs: Int64
@@ -80,7 +80,7 @@ public struct CarPartition {
         var cuts: [Int64] = []
         /// When the last late reading or mark was pushed, by the broker's stamp.
         var pushedMs: Int64 = .min
-        /// What is read back reaches to here at least: the trips after those that are touched change with them.
+        /// The time that is read back to at least: the trips after those that are touched change with them.
         var reachMs = Int64.min
 
         // In place: a list that is taken out, added to and put back is copied for each of its readings.
@@ -110,7 +110,7 @@ public struct CarPartition {
     public var count: Int { cars.count }
     public func vehicle(_ car: Int32) -> ArraySlice<UInt8> { keys.key(Int(car)) }
     public func name(_ number: Int) -> VehicleID { VehicleID(String(decoding: keys.key(number), as: UTF8.self))! }
-    /// Of the car's latest reading; `.min`: it has none, `.max`: it is not known.
+    /// The time of the car's latest reading; `.min`: it has none, `.max`: it is not known.
     public func lastMs(_ number: Int) -> Int64 { cars[number].lastMs }
     /// Nil: it has not reported.
     public func number(of vehicle: VehicleID) -> Int? {

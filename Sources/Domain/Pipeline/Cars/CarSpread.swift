@@ -5,7 +5,7 @@ public import Fleet
 /// The cars of a partition that are judged again because its clock was set back: what it ended of the last day. They are noted as waiting
 /// in the order of their names: some with the record that asks for it, the others at the ticks after it.
 public struct CarSpread: Equatable, Sendable {
-    /// Of a car whose latest reading is older the clock has ended nothing that is judged again.
+    /// The time of the earliest latest reading that counts: of a car that was silent before, the clock has ended nothing that is judged again.
     public let sinceMs: Int64
     public let askedOffset: Int64
     /// Up to this car they are noted; nil: none is.
@@ -34,7 +34,7 @@ public struct CarSpread: Equatable, Sendable {
     }
 }
 
-/// What is not noted of all cars yet: the one that goes on, and all that was asked for meanwhile as one. So it is bounded, and clocks
+/// Spreads that are not noted of all cars yet: the one that goes on, and all that was asked for meanwhile as one. So it is bounded, and clocks
 /// that are set back again and again keep none from its end.
 public struct CarSpreads: Equatable, Sendable {
     /// In the order in which they go on, two at most.
@@ -64,7 +64,7 @@ public struct CarSpreads: Equatable, Sendable {
 public struct SpreadRoom: Sendable {
     private var cars: Int
     private var page: Int
-    /// Of so many more something may be judged again.
+    /// The number of further cars that may be let in to be judged again.
     private(set) var waiting: Int
 
     init(cars: Int, waiting: Int) { (self.cars, page, self.waiting) = (cars, 2 * waiting, waiting) }

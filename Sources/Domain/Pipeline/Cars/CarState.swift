@@ -3,7 +3,7 @@ internal import Codecs
 internal import Fleet
 internal import Trips
 
-/// What a car's later minutes depend on: its drive so far and the sums of its UTC day so far. Packed it is kept in
+/// The state that a car's later minutes depend on: its drive so far and the sums of its UTC day so far. Packed it is kept in
 /// memory and, beside the latest trip, in the database: a worker that takes over begins from it.
 struct CarState: Equatable {
     var drive: Drive

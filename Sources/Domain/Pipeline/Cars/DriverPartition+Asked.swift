@@ -2,7 +2,7 @@ internal import Alerts
 internal import Basics
 public import Fleet
 
-/// What makes readings be judged again: it is only noted, and the car waits for a tick.
+/// Things that make readings be judged again: each is only noted, and the car waits for a tick.
 extension DriverPartition {
     /// Because of a reading.
     mutating func ask(_ number: Int, fromMs: Int64, _ arrival: Arrival, isLate: Bool) {
@@ -64,7 +64,7 @@ extension DriverPartition {
     /// So must they before the clock is set back.
     public var mustWaitForClock: Bool { !loading.isEmpty }
 
-    /// What may change by what somebody is judged. `number` is nil while nothing is known of the car.
+    /// Takes an action that may change by what somebody is judged. `number` is nil while nothing is known of the car.
     ///
     /// - Parameters:
     ///   - lastMs: of the car's latest reading; `.min`: it has not reported, `.max`: it is not known.

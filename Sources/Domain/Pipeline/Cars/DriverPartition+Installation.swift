@@ -6,9 +6,9 @@ public import Fleet
 extension DriverPartition {
     /// How many cars a record comes to at one tick, at most.
     public struct SpreadSize: Sendable {
-        /// That are looked at.
+        /// Cars that are looked at.
         public let cars: Int
-        /// Of which something is judged again, as long as less of the partition waits for that.
+        /// Cars of which something is judged again, as long as less of the partition waits for that.
         public let waiting: Int
         /// But at least so many.
         public let least: Int
@@ -21,7 +21,7 @@ extension DriverPartition {
     /// A car of the partition, as it is stored.
     public struct StoredCar: Sendable {
         public let vehicle: VehicleID
-        /// Of its latest reading; `.min`: there is none.
+        /// The time of its latest reading; `.min`: there is none.
         let lastMs: Int64
         let isAlwaysOwned: Bool
         /// It said which trouble codes it has, at a time at which the limits are in force.
@@ -38,7 +38,7 @@ extension DriverPartition {
         }
     }
 
-    /// What the installation set: a record. It counts for no car yet.
+    /// Takes in limits that the installation set with a record. They count for no car yet.
     mutating func apply(limits text: String, _ action: Action, fromMs: Int64, offset: Int64) {
         // The worker refuses what is none.
         let settings = (try? DriverSettings(text: text)) ?? .off
@@ -113,7 +113,7 @@ extension DriverPartition {
         }
     }
 
-    /// Of a car that reports for the first time: what it said of its trouble codes before may be judged by the installation's limits, that
+    /// Notes the trouble codes of a car that reports for the first time: those that it said before may be judged by the installation's limits,
     /// came only to cars which have reported.
     mutating func askCodesOfNew(_ number: Int, _ vehicle: VehicleID, offset: Int64) {
         guard cars[number].lastMs == .min, scanned.contains(vehicle), installation.rules(of: vehicle) != nil else {

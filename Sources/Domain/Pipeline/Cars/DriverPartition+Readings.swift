@@ -30,7 +30,7 @@ extension DriverPartition {
         ask(number, fromMs: ts, arrival, isLate: isLate(ts, lastMs))
     }
 
-    /// Of a minute before the latest: neighbours that change places correct nothing.
+    /// True: the reading is of a minute before the latest; neighbours that change places correct nothing.
     private func isLate(_ ts: Int64, _ lastMs: Int64) -> Bool {
         lastMs != .min && lastMs != .max && UTC.minute(of: ts) < UTC.minute(of: lastMs)
     }

@@ -10,7 +10,7 @@ extension DriverPartition {
         (isFull, nextDueMs) = (true, .min)
     }
 
-    /// What a record of this cycle asks for.
+    /// The clock that a record of this cycle sets back.
     public mutating func dequeueSetBack() -> (spread: CarSpread, clockMs: Int64)? {
         defer { setBackTo = nil }
         return setBackTo.map { (CarSpread(clockMs: $0.clockMs, askedOffset: $0.offset), $0.clockMs) }

@@ -1,7 +1,7 @@
 public import Alerts
 public import Fleet
 
-/// What a worker that takes the partition over finds in the database.
+/// Rows that a worker that takes the partition over finds in the database.
 extension DriverPartition {
     /// Cars that said which trouble codes they have, also some that never reported.
     public mutating func know(scanned vehicles: [VehicleID]) { scanned.formUnion(vehicles) }
@@ -9,7 +9,7 @@ extension DriverPartition {
     /// Cars whose trouble codes wait, and since which record.
     public mutating func restore(codes: [VehicleID: Int64]) { self.codes = codes }
 
-    /// What the database knows of cars that the book has from number `first` on.
+    /// Takes in what the database knows of cars that the partition has from number `first` on.
     ///
     /// - Parameters:
     ///   - people: of those whom somebody has driven or owned, or has been said to.
@@ -59,7 +59,7 @@ extension DriverPartition {
         }
     }
 
-    /// Who has to do with a car.
+    /// People who have to do with a car.
     public struct People: Sendable {
         let vehicle: VehicleID
         /// Since when it is registered; `.max`: it is not.

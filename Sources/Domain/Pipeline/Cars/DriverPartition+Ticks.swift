@@ -17,7 +17,7 @@ extension DriverPartition {
         }
     }
 
-    /// What silence has ended.
+    /// Ends alerts of cars that are silent.
     public mutating func passSilence(_ tick: Tick) {
         guard tick.clockMs >= nextDueMs || tick.isClosing else { return }
         let silent = lives.filter { $0.value.isSilent(at: tick) }.sorted {
@@ -88,7 +88,7 @@ extension DriverPartition {
         public let leastMs: Int64
     }
 
-    /// Whose limits changed in this cycle.
+    /// Accounts whose limits changed in this cycle.
     public mutating func drainAccounts() -> [SettingsChange] {
         defer { changedSettings = [] }
         return changedSettings

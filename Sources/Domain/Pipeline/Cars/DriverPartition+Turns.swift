@@ -19,7 +19,7 @@ extension DriverPartition {
         return (Array(latest.prefix(most - othersCount)), Array(others.prefix(othersCount)))
     }
 
-    /// What a turn about a car's latest readings has left of its history: its turn is at the same tick. A car whose neighbours change
+    /// The history that is left after a turn about a car's latest readings: its turn is at the same tick. A car whose neighbours change
     /// places all the time would never come to it.
     public func rest(of turn: Turn) -> Turn? {
         guard turn.asked.isLatest, let asked = waiting[turn.number], !asked.isLatest else { return nil }

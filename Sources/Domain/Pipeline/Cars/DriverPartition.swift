@@ -31,13 +31,13 @@ public struct DriverPartition: Sendable {
     /// A car whose state after its latest reading is in memory.
     struct Live {
         var watch: DriverAlertFold
-        /// What is told as open.
+        /// Alerts that are told as open.
         var told: ToldAlerts
         /// No reading before it is within reach.
         var fromMs: Int64
         /// The partition's clock when the last reading came, or when it was judged from what is stored; `.min`: long ago.
         var arrivedMs: Int64
-        /// What was open has been ended by the clock.
+        /// The clock that ended open alerts; readings up to it are late.
         var passedMs = Int64.min
         /// Readings from this offset on are not in it.
         var nextOffset: Int64
@@ -69,9 +69,9 @@ public struct DriverPartition: Sendable {
     public struct Waiting: Equatable, Sendable {
         public var fromMs: Int64
         public var untilMs: Int64
-        /// Whose turn it is: the record that asked for it, or the tick of the last piece.
+        /// Its place in the queue: the record that asked for it, or the tick of the last piece.
         public var askedOffset: Int64
-        /// What was told may be corrected.
+        /// Told alerts may be corrected.
         public var isLate: Bool
         /// The car's latest readings wait, too: it is not in memory.
         public var isLatest: Bool
@@ -113,7 +113,7 @@ public struct DriverPartition: Sendable {
     var codes: [VehicleID: Int64] = [:]
     /// Cars that said which trouble codes they have.
     var scanned: Set<VehicleID> = []
-    /// Of cars that were registered or assigned lately: read back, and what came since.
+    /// Accounts of cars that were registered or assigned lately: read back, and what came since.
     var accounts: [VehicleID: CarAccounts] = [:]
     /// The limits of cars that nobody answers for.
     public internal(set) var installation = InstallationLimits()
@@ -131,7 +131,7 @@ public struct DriverPartition: Sendable {
     var due: Tick?
     /// No live car is due before.
     var nextDueMs = Int64.min
-    /// What follows from the records so far must be written before the next is taken.
+    /// Changes that follow from the records so far must be written before the next is taken.
     public internal(set) var isFull = false
 
     var alerts: [String: ToldAlert] = [:]

@@ -2,7 +2,7 @@ public import Alerts
 internal import Codecs
 public import Fleet
 
-/// What a worker that takes over has to know of a car's drivers' alerts: a row of `drover.car_watch`.
+/// The state of a car's drivers' alerts for a worker that takes over: a row of `drover.car_watch`.
 public struct DriverRecord: Sendable {
     public let vehicle: VehicleID
     /// The state after the readings before an offset.
@@ -55,7 +55,7 @@ extension DriverPartition {
         public let records: [DriverRecord]
         /// Cars of which nothing is kept any more.
         public let gone: [VehicleID]
-        /// What the installation has set, and how far it has come: of each time all that is still needed.
+        /// The limits that the installation has set, and how far they have come: of each time all that is still needed.
         public let limits: [[InstallationLimits.Entry]]
         /// All that are under way now; nil: they are as they were.
         public let spreads: CarSpreads?
@@ -103,7 +103,7 @@ extension ToldAlerts {
         ToldAlerts(all.filter { !$0.isWithdrawn && $0.episode.resolvedMs == nil })
     }
 
-    /// What is told as open and is one of these.
+    /// Alerts that are told as open and are one of these episodes.
     func open(of episodes: [Episode]) -> ToldAlerts {
         ToldAlerts(
             open.all.filter { alert in

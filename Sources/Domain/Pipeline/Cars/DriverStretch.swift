@@ -18,7 +18,7 @@ public struct DriverStretch: Sendable {
         (self.isFollowed, self.goesOn) = (isFollowed, goesOn)
     }
 
-    /// What it says opens until then.
+    /// The time until which its readings open alerts.
     public var untilMs: Int64 { goesOn ? toMs : toMs + DriverAlertFold.reachMs }
 
     // MARK: Where it lies
@@ -38,11 +38,11 @@ public struct DriverStretch: Sendable {
     public struct Span: Equatable, Sendable {
         public let fromMs, toMs: Int64
         public let goesOn: Bool
-        /// Of the rows whose readings are in it.
+        /// The rows whose readings are in it.
         public let rows: ClosedRange<Int>
     }
 
-    /// What has to be known of a car's rows to find the stretch of a reading at `ms`.
+    /// The times of a car's rows that must be known to find the stretch of a reading at `ms`.
     public static func window(around ms: Int64) -> ClosedRange<Int64> {
         let (dayMs, edgeMs) = (UTC.day(of: ms), DriverAlertFold.reachMs + 2 * UTC.msPerMinute)
         return dayMs - UTC.msPerDay - edgeMs...dayMs + 2 * UTC.msPerDay + edgeMs

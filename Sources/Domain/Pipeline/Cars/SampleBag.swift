@@ -12,11 +12,11 @@ struct SampleBag {
     private(set) var isSorted = true
 
     private static let disputedBit: UInt32 = 1 << 31
-    /// Worth to be made a set: a minute has 60,000 milliseconds.
+    /// The count from which readings of one time are united: a minute has 60,000 milliseconds, so beyond it some share one.
     private static let fullCount: UInt32 = 60_000
     private var fullAt = SampleBag.fullCount
     var isFull: Bool { count >= fullAt }
-    /// It is a set now, whose size must double before it is worth again.
+    /// Notes that readings of one time are united: the bag is full again when it has doubled.
     mutating func wasCompacted() { fullAt = max(SampleBag.fullCount, 2 * count) }
 
     /// More than the largest reading takes.

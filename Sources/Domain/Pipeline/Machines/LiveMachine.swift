@@ -56,8 +56,8 @@ struct LiveMachine {
         return tell(episodes, since: prevMs, rules, clockMs: clockMs, event)
     }
 
-    /// Puts a late reading into its place, over the one that stands there. Of two of one time the one that `unioned` keeps
-    /// counts; false: that is the one that was there.
+    /// Puts a late reading into its place. Where one of the same time is stored, the one that `unioned` keeps counts.
+    /// - Returns: false: the stored one stays.
     mutating func insert(_ reading: MachineReading, over stored: MachineRow?, offset: Int64) -> Bool {
         if let stored, [stored.reading, reading].unioned() == [stored.reading] { return false }
         let row = MachineRow(reading: reading, offset: offset, state: stored?.state)
@@ -66,7 +66,7 @@ struct LiveMachine {
         return true
     }
 
-    /// What is not written yet.
+    /// The row of a reading that is not written yet.
     func row(at ts: Int64) -> MachineRow? { late[ts] ?? index(at: ts).map { inOrder[$0] } }
 
     private func index(at ts: Int64) -> Int? {

@@ -43,7 +43,7 @@ public struct Rejudging: Equatable, Sendable {
     public var isLate: Bool
     /// A piece of it was judged.
     public var hasBegun: Bool
-    /// What was asked for meanwhile before the place that the pieces had come to. It is judged after them: else something
+    /// The span that was asked for meanwhile before the place that the pieces had come to. It is judged after them: else something
     /// late at each tick would keep them there for ever.
     public var again: Span?
 
@@ -65,7 +65,7 @@ public struct Rejudging: Equatable, Sendable {
     }
 }
 
-/// What the store is asked about one machine: its readings from a time on, the state before them and the alerts that they
+/// A question to the store about one machine: its readings from a time on, the state before them and the alerts that they
 /// can touch.
 public struct MachineQuery: Equatable, Sendable {
     public let vehicle: VehicleID
@@ -81,7 +81,7 @@ public struct MachineQuery: Equatable, Sendable {
     }
 }
 
-/// What the store knows of a machine from a time on.
+/// A machine as the store knows it from a time on.
 public struct MachineHistory: Equatable, Sendable {
     public enum Before: Equatable, Sendable {
         case nothing
@@ -121,13 +121,13 @@ public struct MachinePlace: Hashable, Sendable {
 /// Everything that was read back so far.
 public struct MachineHistories: Sendable {
     public var machines: [VehicleID: MachineHistory] = [:]
-    /// Of each place that was asked for: the reading that is stored there.
+    /// The reading that is stored at each place that was asked for.
     public var places: [MachinePlace: MachineRow?] = [:]
     public var page: MachinePage?
     public init() {}
 }
 
-/// What must be read back before records can be taken.
+/// Rows that must be read back before records can be taken.
 public struct MachineNeeds: Equatable, Sendable {
     public var machines: [MachineQuery] = []
     public var places: [MachinePlace] = []
@@ -189,7 +189,7 @@ extension MachineChange {
     }
 }
 
-/// What follows from records of one partition.
+/// Changes that follow from records of one partition.
 public struct MachineChanges: Equatable, Sendable {
     /// By vehicle.
     public var machines: [MachineChange] = []
@@ -201,7 +201,7 @@ public struct MachineChanges: Equatable, Sendable {
     public var transitions: [AlertTransition] = []
     /// The rule sets, with their offsets.
     public var rules: [(entry: RuleTimeline.Entry, offset: Int64)] = []
-    /// What people said, in the order of the log.
+    /// People's actions, in the order of the log.
     public var actions: [Action] = []
     /// Machines judged again because a stored state could not be decoded.
     public var rebuilt = 0

@@ -9,14 +9,14 @@ struct MachineSession {
     private var clockMs: Int64
     private var machines: [VehicleID: LiveMachine] = [:]
     private var changes = MachineChanges()
-    /// What is to be judged again, in the order of the log.
+    /// Rejudgings that are asked for, in the order of the log.
     private var asked: [(vehicle: VehicleID, Rejudging)] = []
     private var needs = MachineNeeds()
     /// How many were taken.
     private var count = 0
     private var missing: Set<VehicleID> = []
 
-    /// What a session comes to, without the book: that is the caller's alone again and can be changed in place.
+    /// The result of a session, without the partition: that is the caller's alone again and can be changed in place.
     struct Result {
         let needs: MachineNeeds
         let machines: [VehicleID: LiveMachine]
@@ -79,7 +79,7 @@ struct MachineSession {
         return nil
     }
 
-    /// What ran before the service, and what runs after it, is judged by it.
+    /// Takes a service in: readings before it, and after it, are judged by it.
     private mutating func serve(_ vehicle: VehicleID, _ service: ServiceLog.Entry, _ event: MachineEvent) {
         guard var live = machine(vehicle, event) else { return }
         defer { machines[vehicle] = live }

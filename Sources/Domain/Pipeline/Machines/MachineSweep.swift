@@ -5,7 +5,7 @@ public import Fleet
 /// is set back. They are noted a piece at a time (`RejudgingQueue`), in the order of their names: the first at the record that
 /// asks for it, one more at each tick.
 public struct MachineSweep: Equatable, Sendable {
-    /// What is asked for of each.
+    /// The span that is asked for of each machine.
     public var span: Rejudging.Span
     /// A machine whose latest reading is older has nothing to judge.
     public var sinceMs: Int64
@@ -34,7 +34,7 @@ public struct MachineSweep: Equatable, Sendable {
     }
 }
 
-/// What is not noted of all machines yet: the one that goes on, and all that was asked for meanwhile as one. So it is bounded, and
+/// Sweeps that are not noted of all machines yet: the one that goes on, and all that was asked for meanwhile as one. So it is bounded, and
 /// what comes again and again keeps none from its end.
 public struct MachineSweeps: Equatable, Sendable {
     /// In the order in which they go on, two at most.
@@ -45,7 +45,7 @@ public struct MachineSweeps: Equatable, Sendable {
     public var isEmpty: Bool { all.isEmpty }
     var first: MachineSweep? { all.first }
 
-    /// What a machine waits for when all that has not come to it yet is noted of it at once.
+    /// The rejudging that a machine waits for when all that has not come to it yet is noted of it at once.
     public func noted(of vehicle: VehicleID, lastMs: Int64, waiting asked: Rejudging?) -> Rejudging? {
         all.filter { $0.comes(to: vehicle, lastMs: lastMs) }.reduce(asked) { $1.added(to: $0) }
     }
@@ -92,7 +92,7 @@ public struct MachinePage: Equatable, Sendable {
         a.query == b.query && a.last == b.last && a.machines.elementsEqual(b.machines) { $0 == $1 }
     }
 
-    /// What is to be noted of them, as a record or tick asks for it.
+    /// Rejudgings to be noted of these machines, as a record or tick asks for it.
     func noted(_ spread: MachineSweep, askedOffset: Int64) -> [(VehicleID, Rejudging)] {
         machines.filter { $0.lastMs >= spread.sinceMs }.map { ($0.vehicle, spread.rejudging(askedOffset: askedOffset)) }
     }

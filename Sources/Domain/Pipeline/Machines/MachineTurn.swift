@@ -4,7 +4,7 @@ internal import Fleet
 /// One machine's readings, judged again a piece further: from the first that waits, until the state comes out as it was,
 /// or to the latest reading, or as far as they were read back.
 ///
-/// What it says of alerts holds for the piece: an alert that may go on behind it is left to the next.
+/// The alerts that come of it hold for the piece: one that may go on behind it is left to the next.
 struct MachineTurn {
     private enum Outcome {
         /// The state is as it was: so is all that follows.
@@ -124,7 +124,7 @@ struct MachineTurn {
             vehicle: vehicle, fold: fold, told: history.told, services: history.services)
     }
 
-    /// What is left to be judged again.
+    /// The rest that is to be judged again.
     func next(askedOffset: Int64) -> Rejudging? {
         // From the first reading, to the last: which states are known is not known.
         if isRebuilt { return Rejudging(.all, askedOffset: askedOffset, isLate: true) }

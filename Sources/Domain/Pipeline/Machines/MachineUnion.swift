@@ -1,7 +1,7 @@
 public import Fleet
 
 extension MachineReading {
-    /// What it says, in a fixed order.
+    /// The fields of a reading as text, in a fixed order.
     fileprivate var text: String {
         let numbers = values.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
         return

@@ -19,10 +19,10 @@ public struct RejudgingQueue: Equatable, Sendable {
     public var isEmpty: Bool { waiting.isEmpty }
     public subscript(_ vehicle: VehicleID) -> Rejudging? { waiting[vehicle] }
 
-    /// Who waits longest.
+    /// The machines that wait longest.
     func first(_ count: Int) -> [(VehicleID, Rejudging)] { select(count, of: order[first...]) }
 
-    /// Who came last, the last first.
+    /// The machines that came last, the last first.
     func last(_ count: Int) -> [(VehicleID, Rejudging)] { select(count, of: order[first...].reversed()) }
 
     private func select(

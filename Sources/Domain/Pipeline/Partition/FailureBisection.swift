@@ -1,4 +1,4 @@
-/// Who of many makes a piece of work fail, found by doing it with some of them only.
+/// The one of many members that makes a piece of work fail, found by doing it with some of them only.
 package enum FailureBisection<Member: Sendable> {
     package enum Finding: Sendable {
         /// With all of them it can be done.

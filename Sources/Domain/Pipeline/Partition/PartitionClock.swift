@@ -35,7 +35,7 @@ public struct PartitionClock: Equatable, Sendable {
     static let agreeAfterMs: Int64 = 10_000
     /// Two clocks that agree are this close to each other; with what a tick may be late.
     static let agreeWithinMs: Int64 = 60_000
-    /// What waits longer was alone: two and a half of the longest `ticks.interval_s`.
+    /// The time after which a tick that waits was alone: two and a half of the longest `ticks.interval_s`.
     public static let waitMsMax: Int64 = 150_000
 
     /// 0 before the first tick.
@@ -80,7 +80,7 @@ public struct PartitionClock: Equatable, Sendable {
         return .counts(ts)
     }
 
-    /// What it closes is behind its own readings, of whatever time they are.
+    /// Counts a tick of an import: what it closes is behind its own readings, of whatever time they are.
     private mutating func countImport(_ ts: Int64) -> Decision {
         if clockMs == 0 || ts > clockMs + PartitionClock.jumpMsMax { (isOfImport, waiting) = (true, nil) }
         return count(ts)

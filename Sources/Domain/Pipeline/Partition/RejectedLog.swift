@@ -1,7 +1,7 @@
 internal import Basics
 public import Codecs
 
-/// What could not be decoded of one partition, as rows that a burst of rubbish cannot make many of: in each aligned
+/// Rejected records of one partition, as rows that a burst of rubbish cannot make many of: in each aligned
 /// block of 4,096 offsets the first 64 rejected records have a row of their own, the others are counted in one row.
 ///
 /// The rows are a function of the log alone: any split into batches, any restart and any repeat gives the same.
@@ -13,14 +13,14 @@ public struct RejectedLog: Sendable {
 
     /// A row; its natural key is the partition and `offset`.
     public struct Row: Equatable, Sendable {
-        /// Of the record, or of the first one counted here.
+        /// The offset of the record, or of the first one counted here.
         public var offset: Int64
-        /// Of the last one counted here.
+        /// The offset of the last one counted here.
         public var lastOffset: Int64
         public var records: Int64
-        /// Of the last one.
+        /// The reason of the last one.
         public var reason: String
-        /// Of the first one.
+        /// The first bytes of the first one.
         public var firstBytes: [UInt8]
         /// The log's own stamp of the last one, epoch milliseconds; nil where the log has none.
         public var pushedMs: Int64?
@@ -33,7 +33,7 @@ public struct RejectedLog: Sendable {
         }
     }
 
-    /// What a commit writes.
+    /// Rows and counts that a commit writes.
     public struct Changes: Equatable, Sendable {
         /// Absolute rows, to be upserted.
         public var rows: [Row] = []
@@ -109,7 +109,7 @@ public struct RejectedLog: Sendable {
     /// A log without stamps says -1, and a producer may have stamped anything.
     private static func plausible(_ pushedMs: Int64) -> Int64? { UTC.plausible.contains(pushedMs) ? pushedMs : nil }
 
-    /// What to write in the transaction that moves the partition to `nextOffset`; to be asked in each, also without new
+    /// The changes to write in the transaction that moves the partition to `nextOffset`; to be asked in each, also without new
     /// rejected records, because a block's count is told when the log has passed the block.
     public mutating func drainChanges(nextOffset: Int64) -> Changes {
         let next = RejectedLog.block(nextOffset)

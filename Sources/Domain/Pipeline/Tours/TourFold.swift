@@ -12,7 +12,7 @@ package struct TourFold {
         for event in events { merge(event) }
     }
 
-    /// What must be read back.
+    /// The keys whose rows must be read back.
     package var keys: [Key] { Array(newest.keys) }
 
     private mutating func merge(_ event: TourEvent) {
@@ -36,9 +36,9 @@ package struct TourFold {
     }
 }
 
-/// What a cycle of tours writes.
+/// Changes that a cycle of tours writes.
 package struct TourChanges: Sendable {
-    /// Whose events are counted again.
+    /// A day whose events are counted again.
     package struct Day: Hashable, Sendable {
         package let tour: String
         package let kind: TourEvent.Word
