@@ -8,7 +8,7 @@ internal import Trips
 package struct AccuracyBench {
     /// Recordings with positions write a row every 5 to 7 s: shorter holes would cut most of them away.
     private static let gapS: Int64 = 15
-    /// What enviroCar's logger calls its own figure of consumption.
+    /// The columns of enviroCar's own figure of consumption.
     private static let loggedFuel = "consumption_lph,fuel_rate_lph"
 
     private let stand: BenchEnvironment

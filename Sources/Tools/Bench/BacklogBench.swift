@@ -84,7 +84,7 @@ package struct BacklogBench {
         return found
     }
 
-    /// Of all commits, as the worker's own figures tell it: 99 or more is a p99 under a second.
+    /// The percentage of commits that took less than a second, by the worker's own figures: 99 or more is a p99 under a second.
     private static func percentWithinSecond(_ metrics: Metrics) -> Double {
         let lines = metrics.text().split(separator: "\n")
         func count(_ label: String) -> Double {

@@ -5,7 +5,7 @@ package import Reports
 package import Telemetry
 package import Worker
 
-/// What a bench needs of the command that runs it: servers, roles as the command wires them, files, and a place for its notes.
+/// The things that a bench needs of the command that runs it: servers, roles as the command wires them, files, and a place for its notes.
 package struct BenchEnvironment: Sendable {
     package typealias Figures = [Figure]
 

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Fleet
 internal import Pipeline
 
-/// What a record of a busy campus costs the worker: the decision and all that is kept beside it, without the database.
+/// The cost of a record of a busy campus in the worker: the decision and all that is kept beside it, without the database.
 package struct CampusPartitionSteps {
     private static let vehicles = 100
     private static let outstanding = 1_000

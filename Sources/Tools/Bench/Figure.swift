@@ -3,12 +3,12 @@ internal import Codecs
 package import Formats
 package import Reports
 
-/// What a bench has measured.
+/// A figure that a bench has measured.
 package struct Figure {
     let name: String
     let value: Double
     let unit: String
-    /// What the same run reached at the limit that `value` is held against.
+    /// The figure that the same run reached at the limit that `value` is held against.
     let baseline: Double?
 
     package var json: JSONValue {

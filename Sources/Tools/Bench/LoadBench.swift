@@ -180,7 +180,7 @@ struct AlertLatency {
 
     mutating func pushed(_ vehicle: String) { waiting[vehicle, default: []].append(Clock.steadyMs()) }
 
-    /// What changes with the length of a run shows here.
+    /// Figures of the last minute: changes with the length of a run show here.
     mutating func lastMinute() -> String {
         let sorted = latenciesMs[noted...].sorted()
         noted = latenciesMs.count

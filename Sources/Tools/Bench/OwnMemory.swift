@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// What this process holds in memory, by proc(5).
+/// The memory that this process holds, by proc(5).
 enum OwnMemory {
     static var bytes: Int { bytes("VmRSS:") }
 
     /// The most since `forgetPeak`.
     static var peakBytes: Int { bytes("VmHWM:") }
 
-    /// What was needed and given back before is not counted.
+    /// Starts the peak anew: memory that was needed and given back before is not counted.
     static func forgetPeak() {
         // 5 sets the peak to what is resident now. Where it is refused the figure is of the whole run.
         try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"))

@@ -7,7 +7,7 @@ internal import Postgres
 internal import Telemetry
 internal import Worker
 
-/// What a vehicle costs, for fleets of growing size: processor time of worker and database a record, memory a vehicle,
+/// The cost of a vehicle, for fleets of growing size: processor time of worker and database a record, memory a vehicle,
 /// rows, disk and log of the database a minute. What a million vehicles at 1 Hz need follows from these (docs/scale.md).
 ///
 /// Small fleets report once a second. Of large ones as many readings as two cores bear: they report more seldom, so that
@@ -36,7 +36,7 @@ package struct ScaleBench {
         let vehicles: Int
         let bench: ScaleBench
         var records: Int { max(1_000_000, vehicles * 3) }
-        /// Of one vehicle: its readings span a minute or more.
+        /// The interval of one vehicle's readings: they span a minute or more.
         var everyMs: Int64 { Int64(max(1, 60 * vehicles / records)) * 1_000 }
 
         func run() throws -> [Figure] { try bench.stand.servers(nil) { try measure($0) } }

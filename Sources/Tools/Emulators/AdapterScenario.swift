@@ -18,7 +18,7 @@ package struct AdapterGroup: Equatable, Sendable {
     var latencyMs: Int64 = 40
     var spaces = true
     var units = 1
-    /// Of mode 01; those that tell which there are come by themselves.
+    /// PIDs of mode 01; those that tell which there are come by themselves.
     var pids: Set<UInt8> = [0x01, 0x04, 0x05, 0x0C, 0x0D, 0x0F, 0x10, 0x11, 0x1F, 0x2F, 0x42]
     var stored: [UInt16] = []
     var pending: [UInt16] = []
@@ -68,7 +68,7 @@ package struct AdapterScenario: Equatable, Sendable {
 }
 
 extension AdapterGroup {
-    /// What is wrong, or nil.
+    /// Sets a value. Returns what is wrong, or nil.
     mutating func set(_ path: [String], _ text: String) -> String? {
         switch (path.count, path[0]) {
         case (1, "weight"): return Scenario.set(text, 1...100_000) { weight = Int($0) }

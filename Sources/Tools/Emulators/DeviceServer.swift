@@ -1,7 +1,7 @@
 package import Sockets
 internal import Telemetry
 
-/// What a device does on the wire.
+/// A step of a device on the wire.
 package enum WireStep: Equatable, Sendable {
     case send([UInt8])
     case pause(ms: Int64)
@@ -14,12 +14,12 @@ package enum WireStep: Equatable, Sendable {
 
 /// A device without its machine or car.
 package protocol EmulatedDevice {
-    /// What it remembers of one connection.
+    /// The device's memory of one connection.
     associatedtype Talk
     /// A connection is closed after so many bytes of answers; 0: never.
     var cutAfterBytes: Int { get }
     func newTalk() -> Talk
-    /// What it does about the bytes that have come; those that it has understood are taken away.
+    /// The steps that follow from the bytes that have come; those that it has understood are taken away.
     /// - Parameter isBusy: it still does what it was to do before.
     func steps(
         for received: inout [UInt8], _ talk: inout Talk, isBusy: Bool, atMs now: Int64,

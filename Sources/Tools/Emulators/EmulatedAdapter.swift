@@ -9,9 +9,9 @@ package struct EmulatedAdapter: Sendable {
     private let seed: UInt64
     private let drive: EmulatedDrive
 
-    /// What the drive tells, in its own words.
+    /// Signals that the drive gives by itself.
     static let driven: Set<String> = ["speed_kmh", "rpm", "maf_gps", "load_pct", "throttle_pct"]
-    /// What cars of all scenarios say beside that unless the scenario says otherwise.
+    /// Signals that cars of all scenarios have beside those, unless the scenario says otherwise.
     static let standard: [String: Wave] = [
         "coolant_c": Wave("82 .. 92 over 12 min")!, "voltage_v": Wave("13.8 .. 14.3 over 3 min")!,
         "fuel_level_pct": Wave("90 to 20 over 600 min")!, "intake_air_c": Wave("18 .. 34 over 25 min")!,
@@ -92,7 +92,7 @@ package struct EmulatedAdapter: Sendable {
         return (0..<4).map { UInt8(truncatingIfNeeded: mask >> (24 - 8 * $0)) }
     }
 
-    /// What the car answers, from the mode on; nil: it does not know the request.
+    /// The car's answer, from the mode on; nil: it does not know the request.
     func answer(_ request: [UInt8], atMs ts: Int64) -> [UInt8]? {
         switch (request.first, request.count) {
         case (0x01, 2): return data(request[1], atMs: ts).map { [0x41, request[1]] + $0 }

@@ -10,7 +10,7 @@ package struct EmulatedBox: Sendable {
     let scenario: Scenario
     private let seed: UInt64
 
-    /// What the boxes of all scenarios say unless the scenario says otherwise.
+    /// Values of boxes of all scenarios, unless the scenario says otherwise.
     static let standard: [String: Wave] = [
         "engine_running": .constant(1_000), "gps_available": .constant(1_000), "rda_license": .constant(1_000),
         "wdt_license": .constant(1_000), "machine_sync": .constant(1_000), "last_reprogramming_ok": .constant(1_000),

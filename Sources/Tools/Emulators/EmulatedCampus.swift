@@ -10,9 +10,9 @@ package struct EmulatedCampus: Sendable {
         package init(request: String, isPickup: Bool) { (self.request, self.isPickup) = (request, isPickup) }
     }
 
-    /// What is known of the rides and vehicles so far.
+    /// The rides and vehicles as they are known so far.
     package struct Plan: Equatable, Sendable {
-        /// Of vehicles in service or leaving it.
+        /// Stops of vehicles in service or leaving it.
         package var stops: [String: [Stop]] = [:]
         /// Requests that are neither over nor refused.
         package var outstanding: Set<String> = []
@@ -87,7 +87,7 @@ package struct EmulatedCampus: Sendable {
             }
     }
 
-    /// What is said at the next moment at which something happens, given what was decided on all before; nil: the day
+    /// The records of the next moment at which something happens, given what was decided on all before; nil: the day
     /// is over. It is not empty, and its times do not go back.
     package mutating func step(_ plan: Plan) -> [RideRecord]? {
         let isIdle = plan.outstanding.isEmpty

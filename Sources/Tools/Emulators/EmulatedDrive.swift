@@ -1,6 +1,6 @@
 internal import Basics
 
-/// What a car does at a time: a function of a seed and that time. It accelerates, cruises, brakes and stands, as in
+/// A car's values at a time: a function of a seed and that time. It accelerates, cruises, brakes and stands, as in
 /// town and on roads between; nothing of it is chance when it is asked.
 struct EmulatedDrive: Sendable {
     /// In thousandths of the unit that the key names.
@@ -40,7 +40,7 @@ struct EmulatedDrive: Sendable {
         return values
     }
 
-    /// Of the gear that one drives in at this speed.
+    /// The speed a thousand revolutions, of the gear that one drives in at this speed.
     private static func kmhPerThousandRPM(_ speed: Int64) -> Int64 {
         switch speed {
         case ..<20_000: 8

@@ -67,7 +67,7 @@ package struct BoxGroup: Equatable, Sendable {
     var structureBytes = 288
     /// A connection is closed after so many bytes of answers; 0: never.
     var cutAfterBytes = 0
-    /// Of the wire's keys, and `engine_running`. Times are minutes before the reading.
+    /// Values by the wire's keys, and `engine_running`. Times are minutes before the reading.
     var values: [String: Wave] = [:]
 
     init(name: String) { self.name = name }
@@ -123,7 +123,7 @@ package struct Scenario: Equatable, Sendable {
 }
 
 extension BoxGroup {
-    /// What is wrong, or nil.
+    /// Sets a value. Returns what is wrong, or nil.
     mutating func set(_ path: [String], _ text: String) -> String? {
         switch (path.count, path[0]) {
         case (1, "weight"): return Scenario.set(text, 1...100_000) { weight = Int($0) }

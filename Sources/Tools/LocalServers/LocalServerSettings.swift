@@ -24,7 +24,7 @@ package struct LocalServerSettings: Sendable {
     }
 }
 
-/// What could not be done, to which thing, and what to do about it; the text is complete and meant for people.
+/// A thing that could not be done, to what, and what to do about it; the text is complete and meant for people.
 package struct LocalServerError: Error, CustomStringConvertible, Equatable, Sendable {
     package let description: String
 

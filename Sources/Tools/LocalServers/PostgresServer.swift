@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The PostgreSQL server of one data folder.
 final class PostgresServer: Sendable {
-    /// Of each of its processes, beside the buffers that they share. PostgreSQL bounds sorts and hashes (work_mem) and no values: without
+    /// The memory of each of its processes, beside the buffers that they share. PostgreSQL bounds sorts and hashes (work_mem) and no values: without
     /// this a statement takes what there is, Linux kills its process, and PostgreSQL ends all others with it. 512 MiB are several times
     /// what work of ours takes (the largest sort may have 64 MB, a batch or an answer 16 MB), and six questions at once take 3 GiB.
     static let dataBytesMax = 512 << 20

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension LocalServerGroup {
-    /// What a test run needs to know, one `NAME=value` a line, the value unquoted to the end of the line.
+    /// The variables of a test run, one `NAME=value` a line, the value unquoted to the end of the line.
     /// The database user is the cluster's superuser, so that a test can make databases of its own.
     package func testEnvironment() -> [String] {
         [

@@ -6,7 +6,7 @@ package struct SystemUser: Equatable, Sendable {
     let id: uid_t
     let group: gid_t
 
-    /// Who PostgreSQL must run as: it refuses root, so root hands it to the account that its package made. Nil: as we are.
+    /// The user that PostgreSQL must run as: it refuses root, so root hands it to the account that its package made. Nil: as we are.
     static func forPostgres() throws -> SystemUser? {
         guard geteuid() == 0 else { return nil }
         guard let found = unsafe getpwnam("postgres") else {

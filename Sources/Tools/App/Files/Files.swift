@@ -25,7 +25,7 @@ package enum Files {
         }
     }
 
-    /// Of a file with a secret.
+    /// The first line of a file with a secret.
     package static func firstLine(_ path: String) throws -> ArraySlice<UInt8> {
         try read(path).prefix { $0 != 0x0A && $0 != 0x0D }
     }

@@ -40,7 +40,7 @@ package enum Home {
         }
     }
 
-    /// Of a folder that of its files, one after the other. What an editor or a system leaves beside them is none.
+    /// The SQL of a file, or of a folder's files, one after the other.
     private static func sql(_ path: String) throws -> String {
         guard !path.hasSuffix(".sql") else { return String(decoding: try Files.read(path), as: UTF8.self) }
         return try Files.list(path).filter { $0.hasSuffix(".sql") }.map { try sql(path + "/" + $0) }.joined()

@@ -1,7 +1,7 @@
 internal import Foundation
 
 package enum Terminal {
-    /// Who is at the terminal; services and containers do not say it, and a container's user may have no name.
+    /// The user at the terminal; services and containers do not say it, and a container's user may have no name.
     package static var login: String {
         let environment = ProcessInfo.processInfo.environment
         let said = [environment["USER"], environment["LOGNAME"]].compactMap(\.self).first { !$0.isEmpty }

@@ -61,7 +61,7 @@ package struct AppsRole {
 
     package func stop() { server.stop() }
 
-    /// What apps and pages of campuses ask.
+    /// The routes of apps and pages of campuses, wired from settings.
     package static func campuses(
         _ settings: Settings, queries: ReportQueries, uploads: UploadSender, access: AccessControl, log: Log
     ) throws -> CampusRoutes {

@@ -15,7 +15,7 @@ package struct PageRole {
     private let log: Log
     private let server: Server
     private let apps: AppsRole?
-    /// What stands behind both, in the order in which it is stopped.
+    /// The parts behind both, in the order in which they are stopped.
     private let behind: [() -> Void]
 
     package init(_ settings: Settings, log: Log) throws {

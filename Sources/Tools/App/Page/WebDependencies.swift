@@ -8,7 +8,7 @@ internal import Telemetry
 internal import Trips
 internal import Web
 
-/// What stands behind the page and the API, and which site answers where.
+/// The parts behind the page and the API, and which site answers where.
 struct WebDependencies {
     package let assets: AssetFiles
     package let campuses: CampusRoutes
@@ -21,7 +21,7 @@ struct WebDependencies {
     private let isSecure: Bool
     private let rules: TripRules
     private let queries: ReportQueries
-    /// Of threshold files.
+    /// The folder of threshold files.
     private let folder: String
     private let base: BaseMap
     private let uploads: UploadSender
@@ -72,7 +72,7 @@ struct WebDependencies {
         ]
     }
 
-    /// Of two addresses that both fit, the one that was added first answers.
+    /// The routes. Of two addresses that both fit, the one that was added first answers.
     func routes() throws -> Router {
         var router = WebRoutes(
             conninfo: settings.readerConninfo, rules: rules, price: settings.fuelPrice, queries: queries,

@@ -5,7 +5,7 @@ package import Settings
 internal import Surveys
 package import Telemetry
 
-/// What brings surveys to a collector, wired from settings.
+/// The forwarding of surveys to a collector, wired from settings.
 package enum ForwardRole {
     /// Nil: no collector is set.
     package static func relay(_ settings: Settings, log: Log) throws -> ForwardRelay? {

@@ -19,7 +19,7 @@ package enum MetricsRole {
         return made
     }
 
-    /// Of all services of others that this process asks; there from the first one that is set.
+    /// Metrics of all services of others that this process asks; there from the first one that is set.
     package static let outside = ExternalServiceMetrics(of("outside"))
 
     /// Serves them while `body` runs; `metrics.port` 0: nobody asks.

@@ -5,7 +5,7 @@ package import Settings
 package import Telemetry
 package import Web
 
-/// Who is told of alerts, and by what, wired from settings.
+/// Notices of alerts: who is told and by what, wired from settings.
 package enum NoticeRole {
     package static func relay(_ settings: Settings, log: Log) throws -> NoticeRelay {
         NoticeRelay(
@@ -54,7 +54,7 @@ package enum NoticeRole {
         return ways.isEmpty ? "nobody is told of alerts beside the pages" : "by " + ways.joined(separator: ", ")
     }
 
-    /// What pages offer to be told by.
+    /// The ways to be told that pages offer.
     package static func ways(_ settings: Settings) throws -> NoticeRoutes.Ways {
         let codeKey = try MailRole.codeKey(settings)
         return NoticeRoutes.Ways(

@@ -8,7 +8,7 @@ package import Threads
 package enum RelayRole: CaseIterable {
     case notices, mail, post, alertmanager, forward, reports
 
-    /// What runs in a thread of its own until it is asked to stop.
+    /// A job in a thread of its own, until it is asked to stop.
     private struct Job {
         let name: String
         var patience: Int64 = 10

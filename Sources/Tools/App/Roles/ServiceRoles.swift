@@ -43,7 +43,7 @@ package enum ServiceRoles {
         return made
     }
 
-    /// What librdkafka has to say goes to our log, each line once in a while.
+    /// Settings of Kafka's client. Lines of librdkafka go to our log, each once in a while.
     package static func kafka(_ settings: Settings, clientID: String, log: Log) throws -> KafkaSettings {
         var kafka = try settings.kafka(clientID: clientID)
         let brokerLines = Throttle(periodMs: 30_000)
@@ -80,7 +80,7 @@ package enum ServiceRoles {
         return try body(ticker)
     }
 
-    /// What tells this process from others of its role.
+    /// The name that tells this process from others of its role.
     private static func instance(_ settings: Settings) -> String {
         let named = settings.text("kafka.instance_id")
         return named.isEmpty ? ProcessInfo.processInfo.hostName : named

@@ -60,7 +60,7 @@ package struct RulesPublication {
         }
     }
 
-    /// What the workers have read is in the database; the rest of each partition is read here.
+    /// The last rule set of each partition: what the workers have read is in the database, the rest is read here.
     private func last(
         _ partitions: [TopicPartition], _ kafka: KafkaSettings, _ connection: Connection
     ) throws -> [TopicPartition: RuleTimeline.Entry] {
@@ -92,7 +92,7 @@ package struct RulesFolderMonitor {
     private let log: Log
     private let intervalMs: Int64
     private var nextMs: Int64 = 0
-    /// What the last look found, and what was published or refused last.
+    /// The folder that the last look found, and the one that was published or refused last.
     private var seen: RuleFolder?
     private var settled: RuleFolder?
     /// Said already.

@@ -124,7 +124,7 @@ extension Settings {
         return service
     }
 
-    /// Who asks, for servers of others.
+    /// The name under which we ask servers of others.
     func userAgent() throws -> String {
         let contact = text("outside.contact")
         guard contact.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {

@@ -17,7 +17,7 @@ package struct LoginSetting: Sendable {
     package static let debug = LoginSetting("postgres.debug_url", "drover_debug")
     package static let all = [reader, page, query, relay, gateway, survey, debug]
 
-    /// Whose session it is, and whether its login has the role.
+    /// The user of the session, and whether its login has the role.
     package func look(on connection: Connection) throws -> (user: String, isMember: Bool) {
         let found = try LoginQueries.membership(of: role, on: connection)
         return (found.user, found.isMember)

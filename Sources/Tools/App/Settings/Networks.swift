@@ -25,7 +25,7 @@ extension Settings {
             ownPorts: ownPorts.union([pagePort].compactMap(\.self)))
     }
 
-    /// What pages refuse when it is typed. A private network may be one that only the gateway's own settings name.
+    /// A check of addresses as they are typed on pages. A private network may be one that only the gateway's own settings name.
     func mayBeAt() throws -> @Sendable (_ host: String, _ port: Int32) -> Bool {
         let reach = try deviceReach()
         return { host, port in
@@ -43,7 +43,7 @@ extension Settings {
             ownPorts: ownPorts)
     }
 
-    /// Of a list with commas.
+    /// The words of a list with commas.
     func words(of key: String) -> [String] {
         text(key).split(separator: ",").map { String($0.filter { $0 != " " }) }
     }

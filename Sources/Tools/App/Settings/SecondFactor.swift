@@ -4,7 +4,7 @@ internal import Storage
 package import Web
 
 extension Settings {
-    /// Whose role needs a second factor.
+    /// The rule of roles that need a second factor.
     package func secondFactorRule() throws -> SecondFactorRule {
         let words = words(of: "people.second_factor_roles")
         let roles = try words.map { word in

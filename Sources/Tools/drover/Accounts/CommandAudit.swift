@@ -23,7 +23,7 @@ enum CommandAudit {
         try deed(action, about: subject, detail).tell(on: connection(arguments))
     }
 
-    /// What goes on the log, with its entry before it.
+    /// Runs what writes on the log, with its entry before it.
     /// - Parameter name: who says it; nil: whoever is at the terminal.
     static func run<R>(
         _ action: AuditAction, _ arguments: Arguments, by name: String? = nil, _ detail: AuditLog.Detail,
@@ -32,7 +32,7 @@ enum CommandAudit {
         try deed(action, by: name, detail).run(on: connection(arguments), body)
     }
 
-    /// What somebody takes away who has a login of the database. One that may only read leaves no entry: nor do statements of its own.
+    /// Notes data that somebody with a login of the database takes away. One that may only read leaves no entry: nor do statements of its own.
     static func noteTaken(
         _ action: AuditAction, about subject: String? = nil, _ detail: AuditLog.Detail, on connection: Connection
     ) throws {

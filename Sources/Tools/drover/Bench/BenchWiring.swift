@@ -6,7 +6,7 @@ import Telemetry
 import Threads
 
 extension BenchEnvironment {
-    /// What benches need, as this command wires it.
+    /// The environment of benches, as this command wires it.
     init(_ arguments: Arguments) {
         self.init(
             servers: { brokers, body in try BenchEnvironment.withServers(arguments, brokers: brokers, body) },

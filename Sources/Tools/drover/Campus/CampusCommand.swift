@@ -89,7 +89,7 @@ extension Command {
         return .done
     }
 
-    /// What is measured before a pickup is pushed, by hand: whether the service knows the campus's roads.
+    /// Measures a way by hand before a pickup is pushed: whether the service knows the campus's roads.
     private static func measure(_ id: String, _ arguments: Arguments) throws -> ExitCode {
         func place(_ option: String) throws -> Position {
             guard let text = arguments.text(option), let place = Position(text: text) else {

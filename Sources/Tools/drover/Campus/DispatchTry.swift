@@ -90,7 +90,7 @@ extension Command {
     }
 }
 
-/// What a day was and what it would have been.
+/// A day as it was and as it would have been.
 private struct DispatchBacktest: Sendable {
     let decided: CampusFigures
     let same: CampusFigures

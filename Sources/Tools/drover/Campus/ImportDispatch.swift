@@ -72,7 +72,7 @@ extension Command {
         }
     }
 
-    /// What of the requests the workers have taken; waits a little for them.
+    /// Says how many of the requests the workers have taken; waits a little for them.
     private static func sayTaken(_ requests: Set<String>, of campus: String, _ settings: Settings) throws {
         let connection = try Connection(conninfo: settings.readerConninfo)
         var taken = 0

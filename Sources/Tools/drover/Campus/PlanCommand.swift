@@ -92,7 +92,7 @@ struct PlanEffort: Sendable {
     }
 }
 
-/// What a budget is counted in: time that passes, or time that this process gets.
+/// The clock that a budget is counted by: time that passes, or time that this process gets.
 enum PlanClock: String, CaseIterable, Sendable {
     case wall, processor
 

@@ -94,7 +94,7 @@ struct SampleCampus {
         return plan
     }
 
-    /// What came of the day.
+    /// Shows what came of the day.
     func show() throws {
         let output = try QueryOutput(
             connection.query(Home.reportQueries()["campus_day"], [.text(SampleCampus.campus)]))

@@ -3,7 +3,7 @@ import Crypto
 import Foundation
 import Settings
 
-/// What `drover up` keeps in its data folder beside its servers: the key that second factors are sealed under, and the rules as
+/// Files that `drover up` keeps in its data folder beside its servers: the key that second factors are sealed under, and the rules as
 /// people change them on pages, so that the checkout stays as it was.
 struct UpFolder {
     let codeKey: String

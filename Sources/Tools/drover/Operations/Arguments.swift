@@ -36,7 +36,7 @@ struct Command: Sendable {
 /// 0 done, 1 it could not be done (said why), 2 wrong use.
 enum ExitCode: Int32 { case done = 0, failed = 1, wrongUse = 2 }
 
-/// What was typed is not what the command takes.
+/// Arguments that the command does not take.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

@@ -123,7 +123,7 @@ extension Command {
         let look: @Sendable (Settings) throws -> String
     }
 
-    /// What is looked at, in the order of what needs what.
+    /// Checks, in the order of what needs what.
     private static let looks = [
         Look(name: "trip rules", needs: ["trips."]) { settings in
             let rules = try settings.tripRules()

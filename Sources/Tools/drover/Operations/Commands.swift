@@ -73,7 +73,7 @@ enum Commands {
         }
     }
 
-    /// What was typed in a command's place, what is near to it, and where the commands are listed.
+    /// A sentence on words that are no command, the commands near to them, and where all are listed.
     static func unknown(_ words: [String]) -> String {
         let list = "`drover --help` lists all commands"
         guard !words[0].hasPrefix("-") else {

@@ -24,7 +24,7 @@ extension Command {
             return reply.status == 200 ? .done : .failed
         })
 
-    /// Who listens on all addresses is asked on the loopback.
+    /// The host to ask: a server that listens on all addresses is asked on the loopback.
     private static func host(_ host: String) -> String {
         switch host {
         case "0.0.0.0": "127.0.0.1"

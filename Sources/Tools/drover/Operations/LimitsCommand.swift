@@ -57,7 +57,7 @@ extension Command {
 }
 
 extension Action.Kind {
-    /// What holds for cars that nobody answers for.
+    /// The limits that hold for cars that nobody answers for.
     static func limits(_ settings: DriverSettings) -> Self {
         .settings(account: InstallationLimits.account, text: settings.text)
     }

@@ -24,7 +24,7 @@ enum SettingsSource {
         return settings
     }
 
-    /// What people said, from weakest to strongest.
+    /// Sources of settings that people gave, from weakest to strongest.
     static func said(_ arguments: Arguments) throws -> [SettingSource] {
         var sources: [SettingSource] = []
         let standard = "drover.yaml"
@@ -44,7 +44,7 @@ enum SettingsSource {
         return sources + [SettingSource("--set", typed)]
     }
 
-    /// Of servers of our own: one broker without TLS and SASL, whatever a file says of those in production.
+    /// Settings of a broker of our own: no TLS and SASL, whatever a file says of those in production.
     static func ownBroker(_ brokers: String) -> [String: String] {
         let others = SettingRow.table.map(\.key).filter { key in
             key == "kafka.replication"

@@ -44,7 +44,7 @@ extension Command {
 /// One thing that an operator wants to know.
 struct StatusLine {
     let what, value: String
-    /// What to do; nil: it is as it should be.
+    /// The remedy; nil: it is as it should be.
     var remedy: String?
 
     /// A worker that runs has a tick every few seconds.
@@ -52,7 +52,7 @@ struct StatusLine {
     private static let waitingLateMs: Int64 = 600_000
     private static let outboxLateMs: Int64 = 60_000
 
-    /// What the login does not see may be ill: the owner's sees all.
+    /// A line about something that the login does not see, and that may be ill: the owner's login sees all.
     private static func unseen(_ what: String) -> StatusLine {
         StatusLine(
             what: what, value: "not seen: this login may not read all of it",

@@ -77,7 +77,7 @@ struct Synopsis {
         return "unknown word `\(word)`. \(near.map { "Did you mean `\($0)`? " } ?? "")\(say)"
     }
 
-    /// Of commands whose words are all placeholders, or that take none.
+    /// The form of commands whose words are all placeholders, or that take none.
     private var plain: Form? { forms.first { $0.literals.isEmpty } }
 
     private func fault(_ words: [String], _ form: Form) -> String {
@@ -90,7 +90,7 @@ struct Synopsis {
         return "unknown word `\(words[form.literals.count + (form.most ?? 0)])`. \(say)"
     }
 
-    /// What could have been typed.
+    /// A sentence on the words that could have been typed.
     private var say: String {
         if forms.count == 1, let form = forms.first, form.text.isEmpty {
             let longer = Commands.all.map(\.name).filter { $0.hasPrefix(command + " ") }.map { "`drover \($0)`" }

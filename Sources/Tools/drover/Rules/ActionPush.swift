@@ -13,7 +13,7 @@ import Telemetry
 /// Puts what a person says on the log, and waits until it is in the database.
 struct ActionPush {
     let settings: Settings
-    /// Of the vehicle's kind.
+    /// The topic of the vehicle's kind.
     var topic = Topic.machines
 
     static let options: [Command.Option] = [
@@ -22,7 +22,7 @@ struct ActionPush {
         .init("--at", "TIME", "when it was done (2026-11-21T08:00:00Z; default: now)"),
     ]
 
-    /// Who says it and when, as typed.
+    /// The id, time and author of an action, as typed.
     static func head(_ arguments: Arguments) throws -> (id: String, ts: Int64, by: String) {
         var ts = Clock.nowMs()
         if let text = arguments.text("--at") {

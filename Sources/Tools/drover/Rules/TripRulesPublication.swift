@@ -30,7 +30,7 @@ struct TripRulesStatus {
         ]
     }
 
-    /// What the settings say otherwise than what is in force when nothing more comes; nil: nothing.
+    /// The settings' difference from the rules that are in force when nothing more comes; nil: none.
     func difference(_ settings: TripRules) -> String? {
         var lines: [String] = []
         let others = partitions.map { ($0.partition, $0.timeline.last) }.filter { $0.1 != settings }
@@ -141,7 +141,7 @@ struct TripRulesPublication {
         }
     }
 
-    /// What the workers have read is in the database; the rest of each partition is read here. A partition that no worker has
+    /// Rule sets that the workers have read are in the database; the rest of each partition is read here. A partition that no worker has
     /// taken over is not there unless a set lies on its log.
     private func known(
         _ partitions: [TopicPartition], _ kafka: KafkaSettings, _ connection: Connection

@@ -210,7 +210,7 @@ struct Offsets {
         }
     }
 
-    /// What is on the topic's log now is read, whoever stamped it.
+    /// Reads records that are on the topic's log now, whoever stamped them.
     func accept(_ topic: String) throws -> [String] {
         let places = try places().filter { $0.partition.topic == topic }
         let taken = try connection.transaction {

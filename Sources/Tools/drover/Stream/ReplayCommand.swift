@@ -127,7 +127,7 @@ struct ReplayJob {
         connection = try Connection(conninfo: settings.text("postgres.url"))
     }
 
-    /// What the live tables hold the results of.
+    /// The offsets up to which the live tables hold results.
     func liveOffsets(_ connection: Connection) throws -> [TopicPartition: Int64] {
         let offsets = try ReplaySchema.offsets(SchemaConnection.liveSchema, on: connection)
         guard !offsets.isEmpty else {

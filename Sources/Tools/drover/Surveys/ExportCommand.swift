@@ -140,7 +140,7 @@ extension Command {
 final class ExportFile {
     private let path: String
     private let handle: FileHandle
-    /// What is exported; one word.
+    /// The contents of the export; one word.
     private let contents: String
     private let isMarked: Bool
     private var bytes: UInt64 = 0

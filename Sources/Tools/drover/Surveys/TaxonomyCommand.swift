@@ -30,7 +30,7 @@ extension Command {
         return try SurveyReadBack.load(taxonomy, source: source, on: connection)
     }
 
-    /// What is shipped, where nothing was loaded yet.
+    /// Loads the taxonomy that is shipped, where nothing was loaded yet.
     static func loadShippedTaxonomy(_ settings: Settings) throws {
         let conninfo = settings.text("postgres.url")
         guard try TaxonQueries.isEmpty(on: Connection(conninfo: conninfo)) else { return }

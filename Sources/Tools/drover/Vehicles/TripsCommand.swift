@@ -72,7 +72,7 @@ extension Command {
         return rules
     }
 
-    /// What is said of the car, as a registration would say it.
+    /// The car of the recordings, as a registration would describe it.
     private static func car(_ arguments: Arguments) throws -> Action.Car {
         var car = Action.Car()
         if arguments.has("--fuel") {
