@@ -14,7 +14,7 @@ internal import Threads
 /// The settings of a relay to webhooks and browsers.
 package struct PostSettings: Sendable {
     package var conninfo: String
-    /// Under what messages and webhooks' keys wait.
+    /// The key that waiting messages and the keys of webhooks are sealed with.
     package var codeKey: CodeKey
     package var webhookHosts, pushHosts: AllowedHosts
     /// Our identity for push services; nil: no pushes.

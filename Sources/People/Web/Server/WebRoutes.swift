@@ -6,8 +6,8 @@ package import Reports
 package import Telemetry
 package import Trips
 
-/// The pages and the API, read from PostgreSQL: for people through the door, for the installation's programs through a role that
-/// may only read.
+/// The pages and the API, read from PostgreSQL: for people who are let in by `AccessControl`, for the installation's programs
+/// through a role that may only read.
 package final class WebRoutes: Sendable {
     private let pool: ConnectionPool
     let access: AccessControl
