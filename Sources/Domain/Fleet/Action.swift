@@ -147,7 +147,7 @@ public struct Action: Equatable, Sendable {
     public struct Address: Equatable, Sendable {
         public var host: String
         public var port: Int32
-        /// Of the box's certificate, 64 hexadecimal digits; nil: plain TCP.
+        /// The digest of the box's certificate, 64 hexadecimal digits; nil: plain TCP.
         public var certificateSHA256: String?
         public init(host: String, port: Int32, certificateSHA256: String?) {
             self.host = host

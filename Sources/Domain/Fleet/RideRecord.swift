@@ -157,7 +157,7 @@ public struct CampusSettings: Equatable, Sendable {
     public var numbers: [Key: Int64]
     /// Tables as written; absent ones change nothing.
     public var tables: [TableKey: String] = [:]
-    /// Whose hours the tables mean; nil: UTC.
+    /// The time zone whose hours the tables mean; nil: UTC.
     public var timeZone: String?
 
     public static let cornersMax = 1_000
@@ -232,7 +232,7 @@ public struct CampusSettings: Equatable, Sendable {
         case surgeSnow = "surge_snow"
         case surgeWind = "surge_wind"
 
-        /// Of each number, in thousandths.
+        /// The range of each number, in thousandths.
         public var range: ClosedRange<Int64> { self == .speedsKmh ? Key.speedKmh.range : 100...10_000 }
         var isByHour: Bool { self == .speedsKmh || self == .surgeHours }
 

@@ -36,7 +36,7 @@ public struct TourEvent: Equatable, Sendable {
     /// Days since 1970-01-01, where the visitor was.
     public var localDay: Int64 { UTC.day(of: ts + Int64(offsetMin) * 60_000) / 86_400_000 }
 
-    /// What phones tell of tours, as it stands in the tables.
+    /// The kind of event that phones tell of tours, as it stands in the tables.
     public enum Word: String, CaseIterable, Sendable { case download, visit }
 
     public var word: Word {

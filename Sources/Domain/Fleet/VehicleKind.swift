@@ -1,2 +1,2 @@
-/// What a vehicle is: its tables, rules and people differ.
+/// The kind of a vehicle: tables, rules and people of the two differ.
 public enum VehicleKind: String, CaseIterable, Sendable { case machine, car }

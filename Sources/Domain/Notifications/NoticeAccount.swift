@@ -1,6 +1,6 @@
 package import Alerts
 
-/// What is known of an account that matters for telling it something.
+/// An account, as far as it matters for telling it something.
 package struct NoticeAccount: Sendable {
     package let id: String
     /// Nil: erased.

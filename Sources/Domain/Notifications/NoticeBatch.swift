@@ -10,7 +10,7 @@ package struct NoticePerson: Sendable {
     }
 }
 
-/// What is known of several alerts when events of them are decided.
+/// The facts on several alerts when events of them are decided.
 package struct NoticeFacts: Sendable {
     private struct Key: Hashable { let alert, account: String }
 
@@ -41,7 +41,7 @@ package struct NoticeFacts: Sendable {
 }
 
 extension NoticeRules {
-    /// What events mean for all who are near enough, one after the other.
+    /// Decides on events for all who are near enough, one after the other.
     package func decide(_ events: [NoticeEvent], _ facts: NoticeFacts, nowMs: Int64) -> Decided {
         var facts = facts
         var (new, changed): ([Notice], [String: Notice]) = ([], [:])

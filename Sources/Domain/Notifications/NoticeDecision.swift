@@ -2,7 +2,7 @@ internal import Alerts
 internal import Basics
 internal import Crypto
 
-/// What a decision is about, and the notices that come of it.
+/// A decision whether one account is told of an alert, and the notices that come of it.
 struct NoticeDecision {
     let alert: NoticeAlert
     let account: NoticeAccount

@@ -16,7 +16,7 @@ package struct NoticeLine: Sendable {
     }
 }
 
-/// What goes into one message of one channel.
+/// The lines of one message of one channel.
 package struct NoticeBundle: Sendable {
     package let isDaily: Bool
     package let channel: NoticeChannel
@@ -29,7 +29,7 @@ package struct NoticeBundle: Sendable {
     }
 }
 
-/// What becomes of what is due for one account.
+/// The delivery of notices that are due for one account.
 package struct NoticeDelivery: Sendable {
     /// Notices that were there, as they are now.
     package var changed: [Notice] = []
@@ -80,7 +80,7 @@ extension NoticeRules {
         return delivery
     }
 
-    /// What is told at once and the day's message go apart, each by the ways of the alerts' severity.
+    /// The messages: lines that are told at once and the day's go apart, each by the ways of the alerts' severity.
     private func bundles(_ lines: [NoticeLine], _ account: NoticeAccount) -> [NoticeBundle] {
         [false, true].flatMap { isDaily in
             let ours = lines.filter { ($0.notice.manner == .daily) == isDaily }

@@ -1,7 +1,7 @@
 internal import Alerts
 internal import Basics
 
-/// What follows when something was told.
+/// Notices that follow when something was told.
 extension NoticeRules {
     /// Repeats, and colleagues who step in. Only of what is told at once and still open.
     package func follows(

@@ -1,6 +1,6 @@
 internal import Alerts
 
-/// Who is told what, when, and why not. Pure: the same facts give the same notices, with the same ids.
+/// Rules for who is told what, when, and why not. Pure: the same facts give the same notices, with the same ids.
 ///
 /// - An opening, and an alert that became worse, follow the person's wish for its severity. What reached us long after it
 ///   was so, or is over already, follows the wish for backlogs.
@@ -10,7 +10,7 @@ package struct NoticeRules: Sendable {
     /// New notices, and changed ones of those that were there.
     package typealias Decided = (new: [Notice], changed: [Notice])
 
-    /// What comes together within this time goes into one message.
+    /// The time within which notices go into one message.
     var groupWaitMs: Int64
     /// There is a key under which messages wait; without, there is only mail.
     var hasKey: Bool
@@ -25,7 +25,7 @@ package struct NoticeRules: Sendable {
         self.hasMail = hasMail
     }
 
-    /// What an event means for one account.
+    /// Decides what an event means for one account.
     /// - Parameters:
     ///   - past: all notices of this alert and account.
     ///   - nowMs: when it is decided.

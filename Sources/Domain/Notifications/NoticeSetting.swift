@@ -31,7 +31,7 @@ package struct NoticeSetting: Sendable, Equatable {
     package var quiet: Quiet?
     /// Quiet hours hold critical ones back, too.
     package var isQuietForCritical = false
-    /// Of what is over or hours old when it gets here.
+    /// The wish for alerts that are over or hours old when they get here.
     package var backlog = NoticeBacklog.daily
     /// Until an open alert that nobody has acknowledged is told again; 0: never.
     package var repeatMin = 240

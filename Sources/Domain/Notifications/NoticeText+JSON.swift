@@ -2,7 +2,7 @@ internal import Alerts
 internal import Basics
 package import Formats
 
-/// What programs get.
+/// The JSON that programs get.
 extension NoticeText {
     /// For a webhook: stored values in stored units, times in UTC.
     package func json(id: String) -> JSONValue {
@@ -36,7 +36,7 @@ extension NoticeText {
         value.flatMap { Decimal.scaled($0, decimals: 3) }.map { .number(Decimal.text($0, decimals: 3)) } ?? .null
     }
 
-    /// What a push shows (Sources/People/Web/Assets/push.js). At most 3 KB: an encrypted push has at most 4 (RFC 8030, 7.2).
+    /// The JSON that a push shows (Sources/People/Web/Assets/push.js). At most 3 KB: an encrypted push has at most 4 (RFC 8030, 7.2).
     package func pushJSON(id: String) -> JSONValue {
         .object([
             ("id", .text(id)), ("title", .text(String(subject.prefix(200)))),

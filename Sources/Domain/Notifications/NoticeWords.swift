@@ -1,4 +1,4 @@
-/// What a notice tells of an alert. Raw values stand in `drover.notice`, in webhooks' JSON and on the page.
+/// The occasion of a notice. Raw values stand in `drover.notice`, in webhooks' JSON and on the page.
 package enum NoticeOccasion: String, CaseIterable, Sendable {
     case opened
     /// It became critical, or a service that was due soon is due.
@@ -32,7 +32,7 @@ package enum NoticeManner: String, CaseIterable, Sendable {
     case daily, never
 }
 
-/// What became of a notice.
+/// The state of a notice.
 package enum NoticeState: String, CaseIterable, Sendable {
     case waiting, told
     case notTold = "not_told"
@@ -41,7 +41,7 @@ package enum NoticeState: String, CaseIterable, Sendable {
 /// A way out to people.
 package enum NoticeChannel: String, CaseIterable, Sendable { case mail, push, webhook }
 
-/// What became of a message on its channel.
+/// The state of a message on its channel.
 package enum NoticeMessageState: String, CaseIterable, Sendable { case waiting, sent, refused }
 
 /// How somebody wants to be told of what was over or hours old when it reached us.

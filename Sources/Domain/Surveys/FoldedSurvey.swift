@@ -20,7 +20,7 @@ package struct FoldedSurvey: Equatable, Sendable {
     /// 0 as it was handed in.
     package let version: Int
     package let submitted: SurveyHistory.Version
-    /// Of the latest review.
+    /// The time of the latest review.
     package let revisedMs: Int64?
     package let localDay: Int64
     package let walk: Walk

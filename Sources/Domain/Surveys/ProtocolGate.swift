@@ -134,7 +134,7 @@ private struct Conditions {
     let rain: Said<Bool>?
     let sun: Sun
 
-    /// Of several hours the mean, and any rain.
+    /// The weather of the walk. Several hours count as their mean, and any rain.
     init(_ own: Survey.OwnWeather, _ service: [WeatherAnswer]) {
         func mean(_ quantity: WeatherQuantity) -> Int64? {
             let known = service.compactMap { $0.hour.thousandths[quantity] }

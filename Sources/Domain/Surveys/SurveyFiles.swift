@@ -10,7 +10,7 @@ package enum SurveyFiles {
 
     /// Choices that tables leave open.
     package struct Choices: Sendable {
-        /// Of all surveys; nil: by locality or number.
+        /// The site of all surveys; nil: by locality or number.
         package var site: String?
         /// East of UTC; tables have times by the clocks of the place.
         package var offsetMin: Int

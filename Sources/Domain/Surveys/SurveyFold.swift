@@ -66,7 +66,7 @@ package struct SurveyFold {
     }
 }
 
-/// What a cycle of surveys writes.
+/// Changes that a cycle of surveys writes.
 package struct SurveyChanges {
     package fileprivate(set) var versions:
         [(key: SurveyKey, number: Int, version: SurveyHistory.Version, account: String)] = []
@@ -95,9 +95,9 @@ package struct SurveyRows {
     package typealias Surveyor = (survey: Survey, number: Int, person: Survey.Surveyor)
     package typealias Sighting = (of: FoldedSurvey, number: Int, sighting: FoldedSurvey.FoldedSighting)
 
-    /// Of which rows may be there.
+    /// The surveys whose rows may be there already.
     package let replaced: [SurveyKey]
-    /// Of all of them, also of those that were not handed in yet.
+    /// The sites of all of them, also of those that were not handed in yet.
     package let sites: Set<String>
     package let surveys: [FoldedSurvey]
     package let surveyors: [Surveyor]

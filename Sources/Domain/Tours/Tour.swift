@@ -84,7 +84,7 @@ package struct Tour: Equatable, Sendable {
     /// All media, each once, in the order of their names.
     package var media: [String] { Set(waypoints.flatMap(\.media)).sorted() }
 
-    /// What must be done before publication, a sentence each; empty: nothing.
+    /// Faults that must be mended before publication, a sentence each; empty: none.
     package var faults: [String] {
         var faults: [String] = []
         if area.isEmpty { faults.append("The tour needs the name of its area.") }

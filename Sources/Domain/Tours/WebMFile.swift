@@ -6,7 +6,7 @@ enum WebMFile {
     private static let segment = 0x1853_8067
     private static let cluster = 0x1F43_B675
     private static let void = 0xEC
-    /// Of a segment (RFC 9559, 5.1).
+    /// The elements of a segment (RFC 9559, 5.1).
     private static let tags = 0x1254_C367
     private static let checkSum = 0xBF
     private static let attachments = 0x1941_A469

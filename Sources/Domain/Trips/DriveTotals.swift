@@ -9,7 +9,7 @@ public struct DriveTotals: Equatable, Sendable {
     /// Time between speed readings, holes left out.
     public var integratedMs: Int64 = 0
     public var distanceMm: Int64 = 0
-    /// Of `integratedMs`, the time at speed 0 with the engine running.
+    /// The part of `integratedMs` at speed 0 with the engine running.
     public var idleMs: Int64 = 0
     public var holes: Int64 = 0
     public var sharpAccelerations: Int64 = 0
@@ -37,7 +37,7 @@ public struct DriveTotals: Equatable, Sendable {
     /// Fuel by the engine's own rate (PID 5E), and the time that this covers.
     public var fuelRateUl: Int64?
     var fuelRateMs: Int64?
-    /// Of the measured air, the part that met fuel at the stoichiometric ratio (see `Mixture`), and the time that both cover.
+    /// The part of the measured air that met fuel at the stoichiometric ratio (see `Mixture`), and the time that both cover.
     public var burntAirMg: Int64?
     var airMs: Int64?
     /// The same of the air that the logger calculated.
@@ -46,7 +46,7 @@ public struct DriveTotals: Equatable, Sendable {
     /// The same by speed-density, for an engine of one litre whose cylinders fill wholly.
     public var burntAirPerLitreMg: Int64?
     var airPerLitreMs: Int64?
-    /// Of the speed's time, that with the fuel cut off; nil where the car does not tell.
+    /// The part of the speed's time with the fuel cut off; nil where the car does not tell.
     public var fuelCutMs: Int64?
 
     public init() {}

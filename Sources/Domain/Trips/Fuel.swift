@@ -4,7 +4,7 @@ public import Fleet
 public struct FuelRow: Equatable, Sendable {
     /// Grams of air that a gram of fuel burns with, none left over.
     public let stoichiometricAir: Double
-    /// Of the liquid; a litre of CNG is that of the gasoline gallon equivalent in which it is sold.
+    /// The density of the liquid; a litre of CNG is that of the gasoline gallon equivalent in which it is sold.
     public let gramsPerLitre: Double
 
     /// Nil where fuel cannot be told from air: diesels run lean by as much as the load asks, and a battery burns none.

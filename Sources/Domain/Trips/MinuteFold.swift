@@ -11,7 +11,7 @@ struct MinuteFold: Equatable, Sendable {
     private static let densitySignals: UInt32 = [.rpm, .manifoldPressure, .intakeAir]
         .reduce(0) { (mask: UInt32, signal: Signal) in mask | 1 << UInt32(signal.rawValue) }
 
-    /// Of the current trip.
+    /// The rules of the current trip.
     var rules: TripRules
     private var speed: LastValue?
     /// Whether the engine was turning at the last speed reading.

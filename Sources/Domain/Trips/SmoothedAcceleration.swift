@@ -11,7 +11,7 @@ struct SmoothedAcceleration: Equatable, Sendable {
     // Twice the integrals of speed over whole seconds of the run, in m/h times milliseconds, the newest first.
     private var seconds: (Int64, Int64, Int64) = (0, 0, 0)
     private var count = 0
-    /// Of the current second, from its start; nil until the run has passed the start of one.
+    /// The integral over the current second, from its start; nil until the run has passed the start of one.
     private var second: Int64?
 
     mutating func startRun() { (count, second) = (0, nil) }

@@ -8,7 +8,7 @@ final class PMTiles: TileSource {
     static let magic = Array("PMTiles".utf8)
 
     private static let headerBytes = 127
-    /// Of a directory or the metadata, unpacked.
+    /// The most bytes of a directory or the metadata, unpacked.
     private static let partBytesMax = 16 << 20
     /// The root names leaves, and these seldom others.
     private static let depthMax = 4

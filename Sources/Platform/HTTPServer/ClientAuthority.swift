@@ -1,6 +1,6 @@
 internal import CMicrohttpd
 
-/// Whose clients are let in: those that show a certificate for clients that is signed by one of these authorities, in
+/// The clients that are let in: those that show a certificate for clients that is signed by one of these authorities, in
 /// its time and not revoked. All others are refused in the handshake. PEM texts as the files hold them.
 package struct ClientAuthority: Sendable, Equatable {
     package var authorities: [UInt8]

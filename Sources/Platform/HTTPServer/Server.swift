@@ -17,7 +17,7 @@ package final class Server: @unchecked Sendable {
     /// The port that is listened on.
     package let port: UInt16
 
-    /// Of libmicrohttpd; they never block.
+    /// The threads of libmicrohttpd; they never block.
     private static let ioThreads = 2
     private static let lastAnswersMs: Int64 = 500
     /// The interval at which late connections are looked for.

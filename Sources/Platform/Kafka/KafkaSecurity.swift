@@ -118,7 +118,7 @@ struct Renewal {
         return isDue
     }
 
-    /// Of the link's target. A missing file has one, too: all zeros.
+    /// The stamp of the link's target. A missing file has one, too: all zeros.
     private static func stamp(_ path: String) -> Stamp {
         var found = stat()
         guard unsafe stat(path, &found) == 0 else { return Stamp() }

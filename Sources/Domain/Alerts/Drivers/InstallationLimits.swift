@@ -77,7 +77,7 @@ public struct InstallationLimits: Equatable, Sendable {
         return last.map { vehicle <= $0 } ?? false ? reached : others
     }
 
-    /// Of two records of one time the one with the greater id counts. The other one holds for each car until that has come to it, so that
+    /// Adds an entry. Of two records of one time the one with the greater id counts. The other one holds for each car until that has come to it, so that
     /// what is said changes no car at once. False: it is known, or says nothing.
     public mutating func add(_ entry: Entry) -> Bool {
         let known = entries(inForceMs: entry.inForceMs)

@@ -14,7 +14,7 @@ extension RuleSet {
     public static let textBytesMax = 400_000
     private static let groupsMax = 10_000
 
-    /// Whose rules follow.
+    /// The model or machine whose rules follow.
     private enum Group: Hashable { case model(String), machine(VehicleID) }
 
     static func text(of models: [String: [Threshold]], _ machines: [VehicleID: [Threshold]]) -> String {

@@ -43,7 +43,7 @@ public struct Threshold: Equatable, Sendable {
     public var soon: Int64?
     public var recommended: Int64?
     public var capacity: Int64?
-    /// What to do when the alert opens.
+    /// The advice when the alert opens.
     public var advice: String?
 
     public init(

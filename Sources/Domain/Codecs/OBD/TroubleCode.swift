@@ -37,7 +37,7 @@ public struct TroubleCode: Hashable, Sendable {
     public enum System: String, CaseIterable, Sendable { case powertrain, chassis, body, network }
     public var system: System { System.allCases[Int(raw >> 14)] }
 
-    /// Who defines the code.
+    /// The body that defines the code.
     public enum Origin: String, Sendable { case generic, manufacturer, reserved }
     public var origin: Origin {
         let (group, third) = (raw >> 12 & 3, raw >> 8 & 0xF)

@@ -22,7 +22,7 @@ public struct RideRequest: Equatable, Sendable {
     public var dropoff: CampusPoint
     /// 0 to 1, learned by place.
     public var cancelLikelihood = 0.0
-    /// Of the pickup and of the drop-off.
+    /// The likelihoods of the pickup and of the drop-off.
     public var overrideLikelihood = 0.0
     public var dropoffOverrideLikelihood = 0.0
     public var pickupWindow: Window?

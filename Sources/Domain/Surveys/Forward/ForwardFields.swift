@@ -74,7 +74,7 @@ package struct ForwardFields: Equatable, Sendable {
 /// The fields that a collector may get. No name, mail or phone of anybody is among them, and no unknown field, whose content nobody has
 /// checked.
 package enum ForwardField: String, CaseIterable, Sendable {
-    /// Of the record's version, the same at each attempt.
+    /// The id of the record's version, the same at each attempt.
     case id
     case event, occurrence, site, survey, version
     case siteName = "site_name"

@@ -30,7 +30,7 @@ package struct GeocoderSettings: Sendable {
     package var service: ServiceSettings
     /// The area to search; nil: everywhere.
     package var area: Area?
-    /// Of a degree, for requests from a place to an address.
+    /// Decimals of a degree, for requests from a place to an address.
     package var decimals = 4
     package var keptMs: Int64 = 30 * UTC.msPerDay
     package init(service: ServiceSettings) { self.service = service }

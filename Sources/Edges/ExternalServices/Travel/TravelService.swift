@@ -7,9 +7,9 @@ internal import Telemetry
 package struct TravelSettings: Sendable {
     /// Nil: always by distance.
     package var service: ServiceSettings?
-    /// Of the service, such as `driving`.
+    /// The service's profile, such as `driving`.
     package var profile = "driving"
-    /// Of one request; OSRM's own default is 100.
+    /// The most places of one request; OSRM's own default is 100.
     package var coordinatesMax = 100
     /// Decimals of a degree that leave the machine and that are kept; 4 are about 11 m.
     package var decimals = 4

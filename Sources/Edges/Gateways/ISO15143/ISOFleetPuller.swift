@@ -64,7 +64,7 @@ package final class ISOFleetPuller {
 
     /// The series whose values have a place in a reading, as the paths name them.
     private static let series = ["Locations", "CumulativeOperatingHours", "FuelRemainingRatio"]
-    /// Of one pull: a service whose pages lead in a circle of new names would never end.
+    /// The most pages of one pull: a service whose pages lead in a circle of new names would never end.
     private static let pagesMax = 10_000
     private static let triesMax = 5
     private static let firstRetryMs: Int64 = 1_000

@@ -11,14 +11,14 @@ final class BoxDriver: DeviceDriver {
     /// Nil: it gave all that it has.
     typealias Ending = BoxFault?
 
-    /// What is known of a box from poll to poll.
+    /// The memory of a box from poll to poll.
     struct Memory {
         /// Stored last, by serial number.
         var sequences: [String: Int64]
         var pageMost = MTGRequest.pageReadingsMax
         /// The last answer, or when it was first polled, by the steady clock.
         var answeredMs = Clock.steadyMs()
-        /// What the workers were told last; nil: nothing yet.
+        /// True: the workers were told last that contact is lost; nil: nothing was told yet.
         var isLost: Bool?
     }
 
@@ -39,7 +39,7 @@ final class BoxDriver: DeviceDriver {
     private let spool: Spool
     private let faultLines = Throttle(periodMs: 10_000)
     private var chance = SystemRandomNumberGenerator()
-    /// What was stored before, until the box is met.
+    /// Sequence numbers that were stored before, until the box is met.
     private var sequences: [String: [String: Int64]]
 
     init(_ parts: GatewayDependencies) throws {
@@ -164,7 +164,7 @@ final class BoxDriver: DeviceDriver {
         log.debug("a poll failed", ["vehicle": "\(box.vehicle)", "fault": "\(fault)"])
     }
 
-    /// What failed at the box, and how, is for the log only.
+    /// The answer to a request. Faults of the box, and how it failed, are for the log only.
     private func told(_ request: DeviceRequest, _ readings: Int, _ fault: BoxFault?) -> DeviceNews {
         guard let fault else {
             return .answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
@@ -187,7 +187,7 @@ final class BoxDriver: DeviceDriver {
 
     private enum Contact { case heard, lost, ended }
 
-    /// What the workers are to be told of a box: that it has not answered for long, and that it does again, after its
+    /// The contact that the workers are to be told of: that the box has not answered for long, and that it does again, after its
     /// backlog, or each of its readings would come late. The first answer after a start is told, too: whether contact was
     /// lost before is not known here.
     private func contact(with box: Device, isDone: Bool, madeProgress: Bool, _ nowMs: Int64) -> Contact? {

@@ -24,7 +24,7 @@ package enum BoxFault: Error, Equatable, CustomStringConvertible {
             }
     }
 
-    /// What a person can do about it.
+    /// Advice to a person on the fault.
     var advice: String {
         switch self {
         case .unreachable: "Is the box on, in reach, and its address right?"

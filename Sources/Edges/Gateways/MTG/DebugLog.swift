@@ -8,7 +8,7 @@ package struct DebugLog {
     /// No box's log is longer; one that says so is not believed.
     private static let bytesMax: Int64 = 64 << 20
 
-    /// Of a box's own key.
+    /// The length of a box's own key.
     package static let keyBytes = 32
 
     private let stream: Stream

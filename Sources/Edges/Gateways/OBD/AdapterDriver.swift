@@ -12,7 +12,7 @@ final class AdapterDriver: DeviceDriver {
     /// Nil: nobody wants the session any more.
     typealias Ending = AdapterSession.Ending?
 
-    /// What is known of a car from session to session.
+    /// The memory of a car from session to session.
     struct Memory {
         /// Said last by this gateway; nil: what the registry knows holds.
         var supported: [String]?
@@ -203,7 +203,7 @@ final class AdapterDriver: DeviceDriver {
     func unstored(_ error: SpoolError) -> AdapterSession.Ending? { .fault(.spool) }
     func dropped(_ car: Device) -> [DeviceNews] { [] }
     func spoolHasRoom(for car: Device) {}
-    /// What fails was said when it failed.
+    /// Says nothing: failures are logged when they happen.
     func contactChanged(_ car: Device, _ ending: AdapterSession.Ending?) {}
 
     // MARK: - The log

@@ -27,7 +27,7 @@ package enum AdapterFault: Error, Equatable, CustomStringConvertible {
             }
     }
 
-    /// What a person can do about it.
+    /// Advice to a person on the fault.
     var advice: String {
         switch self {
         case .unreachable: "Is the adapter plugged in, in reach of its Wi-Fi, and its address right?"

@@ -1,7 +1,7 @@
 internal import Codecs
 internal import Fleet
 
-/// What comes of answers, and of bytes that are none.
+/// The handling of answers, and of bytes that are none.
 extension AdapterSession {
     // MARK: - Out of step
 

@@ -1,7 +1,7 @@
 internal import Codecs
 internal import Fleet
 
-/// What is asked next.
+/// The choice of what is asked next.
 extension AdapterSession {
     var awaitsNothing: Bool { awaited == nil && quietUntilMs == nil && phase != .ended }
 

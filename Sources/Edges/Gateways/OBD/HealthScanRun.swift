@@ -17,7 +17,7 @@ struct HealthScanRun {
     private var frozenBy: String?
     private var frozen: [(key: String, value: String)] = []
 
-    /// Of a freeze frame; further stored values are for workshops.
+    /// PIDs of a freeze frame that are read; further stored values are for workshops.
     private static let frozenPIDs: [UInt8] = [0x04, 0x05, 0x06, 0x07, 0x0B, 0x0C, 0x0D, 0x0F, 0x10, 0x11, 0x2F, 0x42]
     private static let freezeMask = OBDRequest.freezeFrame(0x00)
     private static let freezeCode = OBDRequest.freezeFrame(0x02)

@@ -3,12 +3,12 @@ internal import Ingest
 internal import Storage
 internal import Telemetry
 
-/// What a kind of devices has of its own: how one is talked to, and what comes of what it says. Facts in, actions out;
+/// A kind of devices: how one is talked to, and what comes of what it says. Facts in, actions out;
 /// the loop that connects, stores, backs off and answers is `DevicePoller`'s, one for all kinds.
 protocol DeviceDriver: AnyObject {
-    /// What is known of one device from connection to connection.
+    /// The memory of one device from connection to connection.
     associatedtype Memory
-    /// What is said on one connection.
+    /// The conversation on one connection.
     associatedtype Session
     /// How a connection ended.
     associatedtype Ending
@@ -22,7 +22,7 @@ protocol DeviceDriver: AnyObject {
     static var words: DeviceWords { get }
     /// How often deadlines are looked at; what comes from devices is taken at once.
     static var lookMs: Int64 { get }
-    /// What was said is stored so often; 0: at the end of each round.
+    /// The interval at which readings are stored; 0: at the end of each round.
     static var storeMs: Int64 { get }
     /// Pages that wait in memory while the spool's file fails; with more, nobody is polled.
     static var unstoredMax: Int { get }
@@ -44,7 +44,7 @@ protocol DeviceDriver: AnyObject {
     /// It is reached in another way now, or to be polled no more.
     func moved(_ call: Call) -> [DriverAction]
     func spoolFilled(_ call: Call) -> [DriverAction]
-    /// What `store` gave is in the spool.
+    /// The page that `store` gave is in the spool.
     func stored(_ page: SpooledPage, of call: Call, isFull: Bool) -> [DriverAction]
     /// It is not: how the call ends.
     func unstored(_ error: SpoolError) -> Ending
@@ -64,7 +64,7 @@ protocol DeviceDriver: AnyObject {
     func sayFigures(devices: Int, calls: [Call])
 }
 
-/// What is to be done on a connection.
+/// An action on a connection.
 enum DeviceAction<Ending> {
     case send([UInt8])
     /// To be stored in one transaction with what else this round brings; then `stored` is told.
@@ -73,7 +73,7 @@ enum DeviceAction<Ending> {
     case end(Ending)
 }
 
-/// What is to be told of a device.
+/// News of a device that are to be told.
 enum DeviceNews {
     /// Kept in memory until it is stored.
     case put(SpooledPage)

@@ -27,7 +27,7 @@ enum LineFault: Error, Equatable {
     static let noConnectionInTime = LineFault.unreachable("no connection in time (gateway.answer_timeout_ms)")
 }
 
-/// What has happened on a connection.
+/// A fact of a connection.
 enum LineFact: Equatable {
     case opened, closed
     case received([UInt8])

@@ -21,9 +21,9 @@ final class DevicePoller<Driver: DeviceDriver> {
     private var chance = SystemRandomNumberGenerator()
 
     private var devices: [VehicleID: Device] = [:]
-    /// What this round brought of calls that wait until it is stored.
+    /// Pages of this round, with their calls, which wait until they are stored.
     private var toStore: [(call: Call, page: SpooledPage)] = []
-    /// What is told besides; kept until it is stored.
+    /// Pages that are told besides; kept until they are stored.
     private var news: [SpooledPage] = []
     private var unanswered: Unanswered<DeviceRequest>
     private var nextLookMs: Int64 = 0
@@ -228,7 +228,7 @@ final class DevicePoller<Driver: DeviceDriver> {
                 topic: Driver.topic, vehicle: request.vehicle, end: nil, records: [RecordWriter.action(action)]))
     }
 
-    /// What was said, in one transaction; then those that wait for it go on.
+    /// Stores the pages in one transaction; then the calls that wait for it go on.
     private func store(_ nowMs: Int64) {
         nextStoreMs = nowMs + Driver.storeMs
         guard !toStore.isEmpty || !news.isEmpty else { return }

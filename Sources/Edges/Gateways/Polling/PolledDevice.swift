@@ -7,7 +7,7 @@ final class PolledDevice<Memory, Session> {
     var registration: DeviceRegistration
     var schedule: CallSchedule
     var memory: Memory
-    /// Who waits for the next connection, or for the end of this one.
+    /// Requests that wait for the next connection, or for the end of this one.
     var requests: [DeviceRequest] = []
     /// Nil between connections.
     var call: DeviceCall<Memory, Session>?

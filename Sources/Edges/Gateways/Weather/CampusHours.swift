@@ -12,7 +12,7 @@ internal import Threads
 package final class CampusHours {
     package struct Settings {
         package var kafka: KafkaSettings
-        /// Of a role that may read `drover.campus`.
+        /// The connection of a role that may read `drover.campus`.
         package var conninfo: String
         /// Nil: time of day alone.
         package var weather: WeatherClient?

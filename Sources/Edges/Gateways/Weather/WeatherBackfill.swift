@@ -10,7 +10,7 @@ internal import Threads
 package final class WeatherBackfill {
     package struct Settings {
         package var kafka: KafkaSettings
-        /// Of a role that may read the times and places of surveys and trips.
+        /// The connection of a role that may read the times and places of surveys and trips.
         package var conninfo: String
         package var weather: WeatherClient
         /// Between two looks.

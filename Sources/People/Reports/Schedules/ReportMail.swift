@@ -12,7 +12,7 @@ struct ReportMail {
     let name, mediaType: String
     let bytes: [UInt8]
     let isHTML: Bool
-    /// Of the page; empty: there is none.
+    /// The address of the page; empty: there is none.
     let address: String
 
     func mail(to recipient: ReportRunStore.Recipient, nowMs: Int64) -> NewMail {

@@ -38,7 +38,7 @@ struct ReportSchedule {
         isFiled = stored.isFiled
     }
 
-    /// Of the last complete day, week or month when it falls due.
+    /// The parameters for the last complete day, week or month when it falls due.
     func ask(dueMs: Int64) -> ReportParameters? {
         guard let now = ReportSpan(length, of: ZonedDay.date(ofMs: dueMs, zone: zone), zone: zone),
             let span = ReportSpan(length, of: ZonedDay.date(ofMs: now.fromMs - 1, zone: zone), zone: zone)

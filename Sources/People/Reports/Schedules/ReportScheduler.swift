@@ -12,7 +12,7 @@ package struct ReportSchedulerSettings {
     package var rules: TripRules
     package var price: FuelPrice?
     package var queries: ReportQueries
-    /// Of the page, for mails; empty: none is shown.
+    /// The address of the page, for mails; empty: none is shown.
     package var address: String
     /// The folder of schedules that write files; empty: there is none.
     package var folder: String

@@ -29,7 +29,7 @@ package struct TripRead: Sendable {
     package let isDiscarded: Bool
     package let driver: String?
     package let tankMl: Int32?
-    /// Of its driver, else of the owner, at its end; nil: nobody has any.
+    /// The settings of its driver, else of the owner, at its end; nil: nobody has any.
     package let settings: DriverSettings?
     package let figures: TripFigures
     let weather: TripWeatherRead?

@@ -46,7 +46,7 @@ package struct FieldDisplay: Sendable {
     package let alerts: [OpenAlert]
     package let values: [Value]
 
-    /// Of the worst that is open.
+    /// The state of the worst alert that is open.
     package var state: Standing { alerts.first.map(Standing.init) ?? (notMonitored == nil ? .ok : .unjudged) }
 
     init(

@@ -19,10 +19,10 @@ package struct FleetMap: Sendable {
         package let position: Position?
         /// When it was there.
         package let positionMs: Int64?
-        /// Of a car on a trip.
+        /// The speed of a car on a trip.
         package let speedMilliKmh: Int32?
         package let openAlerts: Int
-        /// Of the worst one; nil: none is open.
+        /// The severity of the worst one; nil: none is open.
         package let severity: Episode.Severity?
         /// Nil: something judges it.
         package let notMonitored: UnmonitoredReason?

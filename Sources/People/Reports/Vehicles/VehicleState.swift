@@ -12,7 +12,7 @@ package enum VehicleState: String, CaseIterable, Sendable {
     /// A receiver that stands still is off by less.
     package static let movedMetres = 25.0
 
-    /// Of a car: whether its trip goes on, and by the last speed whether it moves.
+    /// The state of a car: whether its trip goes on, and by the last speed whether it moves.
     /// - Parameters:
     ///   - lastMs: its last reading.
     ///   - isOpen: the trip that holds it is not over.
@@ -25,7 +25,7 @@ package enum VehicleState: String, CaseIterable, Sendable {
         return (speedMilliKmh ?? 0) > 0 ? .moving : .idling
     }
 
-    /// Of a machine: it reports no speed, so the distance of its last two places tells whether it moves.
+    /// The state of a machine: it reports no speed, so the distance of its last two places tells whether it moves.
     /// - Parameters:
     ///   - isRunning: the engine ran at its last reading, as only who polls it can say.
     ///   - isAway: its gateway could not reach it last time.

@@ -16,7 +16,7 @@ enum AlertAction {
         try action(story, fields, account, nowMs, .acknowledgement(alert: story.id))
     }
 
-    /// Of two silences of one scope the later one counts: a silence of zero hours ends the one in force.
+    /// A silence. Of two of one scope the later one counts: one of zero hours ends the one in force.
     static func silence(
         _ story: AlertDetail, _ fields: FormFields, by account: String, nowMs: Int64
     ) throws(Fault) -> Action {

@@ -19,7 +19,7 @@ struct NoticeView {
     let told: [NoticeSettingStore.Told]
     /// True for the notices of everybody.
     let isAll: Bool
-    /// Of a webhook that was just made.
+    /// The secret of a webhook that was just made.
     let secret: String?
     /// For operators: messages that do not go out.
     let trouble: NoticeSettingStore.Trouble?

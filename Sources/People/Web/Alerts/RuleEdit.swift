@@ -7,7 +7,7 @@ struct RuleEdit {
     private static let changesMax = 8
 
     let of: ThresholdFiles.Subject
-    /// Of all rules with it.
+    /// The version of all rules with it.
     let version: String
     let changes: [String]
 

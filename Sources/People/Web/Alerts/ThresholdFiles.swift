@@ -32,7 +32,7 @@ package struct ThresholdFiles: Sendable {
         self.publish = publish
     }
 
-    /// Whose thresholds: a model's, or a machine's own.
+    /// The owner of thresholds: a model, or a machine that has its own.
     enum Subject: Equatable, Sendable {
         case model(String)
         case machine(VehicleID)

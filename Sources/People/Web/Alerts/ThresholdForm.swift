@@ -14,7 +14,7 @@ struct ThresholdForm {
     /// The rule in the file; nil: none.
     let standing: Threshold?
     let ofModel: Threshold?
-    /// Of the text in the file, to detect concurrent changes.
+    /// The version of the text in the file, to detect concurrent changes.
     let version: String
     let caller: PageCaller
     /// Machines of the same model that are the caller's, too; none where the caller may change the model's rule.
@@ -27,7 +27,7 @@ struct ThresholdForm {
     var hasModelFile = false
     var isAnyway = false
 
-    /// What a button of the form says.
+    /// The operation of a button of the form.
     enum Operation: String {
         case save, remove
         case attempt = "try"
@@ -44,7 +44,7 @@ struct ThresholdForm {
         var basedOn: String?
     }
 
-    /// Whose rule is changed.
+    /// The models and machines whose rule is changed.
     var targets: [ThresholdFiles.Subject] { [of] + others.filter { $0.basedOn != nil }.map { .machine($0.vehicle) } }
     /// Changed by somebody since the form was made.
     var overtaken: [String] { others.filter { $0.basedOn != nil && $0.basedOn != $0.version }.map(\.vehicle.text) }

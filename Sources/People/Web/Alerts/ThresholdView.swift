@@ -31,7 +31,7 @@ enum ThresholdView {
         return parts.joined(separator: ", ")
     }
 
-    /// Of machines changed at once, at most this many are named.
+    /// The number of machines changed at once that are named.
     static let namedMax = 20
 
     /// Behind a change, for whom it was.

@@ -29,7 +29,7 @@ struct CampusSnapshot {
     let vehicles: [VehicleNow]
     /// Outstanding ones, the oldest first.
     let rides: [RideNow]
-    /// Of these rides.
+    /// The riders of these rides.
     let riders: [RideQueries.Key: RideRecord.Person]
     let offset: Int64
     let events: [Event]

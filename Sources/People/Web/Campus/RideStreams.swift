@@ -19,7 +19,7 @@ final class RideStreams: Sendable {
     struct Subject: Hashable, Sendable {
         enum What: String, Hashable, Sendable { case ride, itinerary, campus }
         let what: What
-        /// Of the request or the vehicle; of a campus its own.
+        /// The key of the request or the vehicle; of a campus its own.
         let key: RideQueries.Key
         let person: String
     }

@@ -153,7 +153,7 @@ struct ReportRequest {
         return .success(ReportRequest(report: report, ask: ask))
     }
 
-    /// Of the file, in one of the formats.
+    /// The address of the file, in one of the formats.
     func address(_ format: ReportFormat) -> String {
         var items = [("span", "range"), ("date", ask.span.first), ("until", ask.span.last), ("zone", ask.span.zone)]
         items += [("units", ask.units.rawValue), ("of", ask.of), ("fleet", ask.fleet), ("format", format.rawValue)]

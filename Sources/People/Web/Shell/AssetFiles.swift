@@ -19,7 +19,7 @@ package struct AssetFiles: Sendable {
         /// Nil: it is no smaller.
         let packed: [UInt8]?
         let type: String
-        /// Of the content.
+        /// The version of the content.
         let version: String
 
         init(_ bytes: [UInt8], type: String) {

@@ -2,7 +2,7 @@ internal import Presentation
 
 /// Parts that many pages share.
 extension HTML {
-    /// Of a `select`.
+    /// The options of a `select`.
     static func options(_ values: [(String, String)], _ chosen: String?) -> HTML {
         values.map { value, text in
             "<option value=\"\(value)\"\(" selected", if: value == chosen)>\(text)</option>"

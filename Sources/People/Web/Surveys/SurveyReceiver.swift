@@ -81,7 +81,7 @@ final class SurveyReceiver: Sendable {
         }
     }
 
-    /// Of the survey's content, however it was written.
+    /// The digest of the survey's content, however it was written.
     static func digest(_ survey: Survey) -> [UInt8] {
         Secrets.digest(Array(SurveyText.encode(survey).rendered().utf8))
     }

@@ -11,7 +11,7 @@ struct SurveyView {
     let survey: Survey
     let shown: SurveyPageQueries.Version
     let versions: [SurveyPageQueries.Version]
-    /// Of the newest version only.
+    /// The facts of the newest version only.
     let facts: SurveyPageQueries.Facts?
     let names: [Int: (accepted: String, isKnown: Bool)]
     let open: SurveyPageQueries.Open?

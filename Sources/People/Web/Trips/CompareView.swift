@@ -18,7 +18,7 @@ struct CompareView {
     }
 
     let cars: [(id: String, name: String)]
-    /// Of the chosen car.
+    /// The trips of the chosen car.
     let trips: [TripRead]
     let found: Found?
     let caller: PageCaller

@@ -1,7 +1,7 @@
 /// Looks through the tags of a document before a parser makes anything of them. libxml2 compares each attribute of an element with
 /// all others, so that a megabyte of them in one tag takes seconds, and tells us of them when it is done.
 enum XMLTags {
-    /// Of one tag from `<` to `>`, element name included.
+    /// The most bytes of one tag from `<` to `>`, element name included.
     static let bytesMax = 8 << 10
     static let attributesMax = 32
     static let nameBytesMax = 200
