@@ -53,7 +53,7 @@ struct AirFlow: Equatable, Sendable {
 
 /// Air flow of a four-stroke engine without a mass-flow sensor, by speed-density.
 public enum SpeedDensity {
-    /// The default of cars whose own is unknown: a usual start value, corrected by a fill-up.
+    /// The default of cars whose own is unknown: a usual start value (Lightner's speed-density, fuelly.com), corrected by a fill-up.
     static let volumetricEfficiency = 0.8
 
     /// The flow for each litre of displacement whose cylinders fill wholly, in µg/s:

@@ -9,8 +9,8 @@ public struct FuelRow: Equatable, Sendable {
 
     /// Nil where fuel cannot be told from air: diesels run lean by as much as the load asks, and a battery burns none.
     ///
-    /// Gasoline: 14.7 and 745 g/L, as in the well-known MPG = 710.7 · km/h ÷ (100 · g/s). Ratios of the others follow
-    /// from their formulas (C2H5OH, CH3OH, CH4; C3H8 and C4H10 as 60:40): Heywood, Internal Combustion Engine
+    /// Gasoline: 14.7 as in Lightner's formula (fuelly.com: MPG = 710.7 · km/h ÷ (100 · g/s), at 739.3 g/L), 745 g/L.
+    /// Ratios of the others follow from their formulas (C2H5OH, CH3OH, CH4; C3H8 and C4H10 as 60:40): Heywood, Internal Combustion Engine
     /// Fundamentals, table D.4. Densities at 20 °C: CRC Handbook of Chemistry and Physics; LPG at 15 °C: EN 589;
     /// CNG: 2.567 kg for each gallon equivalent, NIST Handbook 44, appendix D.
     public static func of(_ fuel: Action.Car.Fuel) -> FuelRow? {

@@ -13,7 +13,7 @@ public struct InstantMileage: Sendable {
     public init(car: Action.Car?, rules: TripRules) { (self.car, self.rules) = (car, rules) }
 
     /// 0 at standstill; nil where speed or the flow of fuel is not known, or there is none, as on overrun.
-    /// By air flow of gasoline it is 7.155 · km/h ÷ (g/s): 14.7 g of air to a gram, 745 g/L, 3.785411784 L a US gallon.
+    /// By air flow of gasoline it is 7.155 · km/h ÷ (g/s): Lightner's formula (fuelly.com) at 14.7 g of air to a gram and 745 g/L.
     public mutating func observe(_ reading: CarReading) -> Double? {
         mixture.observe(reading)
         for signal in InstantMileage.signals {
