@@ -1,4 +1,4 @@
-internal import Fleet
+package import Fleet
 
 /// THE list of the stages: what comes in, a topic each, and who folds it. Whoever tells the topics apart switches over all of
 /// them, without `default`: a new one is a compile error wherever it matters.
@@ -29,12 +29,9 @@ package enum RecordStage: CaseIterable, Sendable {
         self = stage
     }
 
-    /// The kind of a vehicle, which is known by its key alone.
-    package enum VehicleKind: String, Sendable { case car, machine }
-
     /// The kind of vehicles whose records they are, where each key is a fold of its own, so that one can be set apart (decision 25). Nil: a
     /// ride, a survey and a tour are decided together with others of their site.
-    package var vehicles: VehicleKind? {
+    package var vehicleKind: VehicleKind? {
         switch self {
         case .cars: .car
         case .machines: .machine

@@ -83,7 +83,7 @@ package enum ProgressStore {
             """
             SELECT coalesce(string_agg(format('%s %s %s %s', topic, partition, next_offset, replay_offset), ',' ORDER BY topic, partition), '')
             FROM drover.partition_progress WHERE topic = ANY ($1)
-            """, [.textArray(RecordStage.allCases.filter { $0.vehicles != nil }.map(\.topic))])[0].text(0)!
+            """, [.textArray(RecordStage.allCases.filter { $0.vehicleKind != nil }.map(\.topic))])[0].text(0)!
     }
 
     /// The identities of topics beside the live tables' offsets; 0 partitions: it was not looked at yet.

@@ -56,7 +56,7 @@ package enum QuarantineStore {
 
     /// Vehicles that have rows of this partition.
     package static func stored(_ partition: TopicPartition, on connection: Connection) throws -> [VehicleID] {
-        guard let kind = RecordStage(topic: partition.topic)?.vehicles else { return [] }
+        guard let kind = RecordStage(topic: partition.topic)?.vehicleKind else { return [] }
         return try connection.query(
             "SELECT vehicle FROM drover.vehicle WHERE kind = $1 AND topic_partition = $2",
             [.text(kind.rawValue), .int4(partition.partition)]

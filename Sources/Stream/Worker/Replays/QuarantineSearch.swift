@@ -21,7 +21,7 @@ struct QuarantineSearch: Sendable {
     let most: Int
 
     /// Topics in which a record is a vehicle's, by its key. The others are written whole or not at all.
-    static let topics = Set(RecordStage.allCases.filter { $0.vehicles != nil }.map(\.topic))
+    static let topics = Set(RecordStage.allCases.filter { $0.vehicleKind != nil }.map(\.topic))
 
     /// - Parameter end: the offset up to which it cannot be written.
     func run(_ partition: TopicPartition, before end: Int64, shouldStop: @escaping () -> Bool) throws -> Outcome {
