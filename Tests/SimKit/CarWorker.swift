@@ -253,7 +253,8 @@ struct CarWorker {
         }
         if let tick = drivers.dequeueTick() {
             if let spread = drivers.spreads.first {
-                drivers.goOn(note(spread, tables, size, clockMs: tick.clockMs, offset: tick.offset))
+                let rest = note(spread, tables, size, clockMs: tick.clockMs, offset: tick.offset)
+                if let rest { drivers.advanceSpread(to: rest) } else { drivers.finishSpread() }
             }
             spreadLimits(tables, size, tick)
             drivers.passSilence(tick)

@@ -53,10 +53,11 @@ public struct CarSpreads: Equatable, Sendable {
             sinceMs: min(before.sinceMs, spread.sinceMs), askedOffset: before.askedOffset, after: after)
     }
 
-    /// - Parameter rest: what is left of the first one; nil: nothing.
-    mutating func goOn(_ rest: CarSpread?) {
-        if let rest { all[0] = rest } else { all.removeFirst() }
-    }
+    /// - Parameter rest: what is left of the first one.
+    mutating func advance(to rest: CarSpread) { all[0] = rest }
+
+    /// Nothing is left of the first one.
+    mutating func finish() { all.removeFirst() }
 }
 
 /// How far something may come to a partition's cars at one tick. Cars are looked at a page at a time: no more of them than may be let in are

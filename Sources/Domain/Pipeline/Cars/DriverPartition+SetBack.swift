@@ -24,8 +24,14 @@ extension DriverPartition {
     }
 
     /// - Parameter rest: what a piece of the first one has left.
-    public mutating func goOn(_ rest: CarSpread?) {
-        spreads.goOn(rest)
+    public mutating func advanceSpread(to rest: CarSpread) {
+        spreads.advance(to: rest)
+        changedSpreads = spreads
+    }
+
+    /// The first one has come to all cars.
+    public mutating func finishSpread() {
+        spreads.finish()
         changedSpreads = spreads
     }
 

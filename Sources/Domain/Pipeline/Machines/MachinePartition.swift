@@ -184,7 +184,7 @@ public struct MachinePartition: Sendable {
             changes.machines[first] = changes.machines[first].merged(with: changes.machines.removeLast())
         }
         if let first = spreads.first {
-            spreads.goOn(after: histories.page(first.next(pace))?.last)
+            if let last = histories.page(first.next(pace))?.last { spreads.advance(to: last) } else { spreads.finish() }
             changes.spreads = spreads
         }
         return .accepted(changes, count: 1)

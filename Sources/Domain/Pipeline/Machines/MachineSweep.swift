@@ -63,10 +63,11 @@ public struct MachineSweeps: Equatable, Sendable {
         return min(a, b)
     }
 
-    /// - Parameter after: the first one is noted up to there; nil: of all.
-    mutating func goOn(after: VehicleID?) {
-        if let after { all[0].after = after } else { all.removeFirst() }
-    }
+    /// The first one is noted up to this machine.
+    mutating func advance(to vehicle: VehicleID) { all[0].after = vehicle }
+
+    /// The first one is noted of all machines.
+    mutating func finish() { all.removeFirst() }
 }
 
 /// Which of a partition's machines are asked for, in the order of their names.

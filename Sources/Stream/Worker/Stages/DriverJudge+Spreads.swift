@@ -22,7 +22,8 @@ extension DriverJudge {
     /// The next piece of the one that goes on.
     func goOnSettingBack(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
         guard let spread = drivers.spreads.first else { return }
-        drivers.goOn(try note(spread, &book, clockMs: tick.clockMs, offset: tick.offset, on: connection))
+        let rest = try note(spread, &book, clockMs: tick.clockMs, offset: tick.offset, on: connection)
+        if let rest { drivers.advanceSpread(to: rest) } else { drivers.finishSpread() }
     }
 
     /// Returns what is left of it; nil: nothing.
