@@ -19,10 +19,10 @@ struct CampusBacktestTests {
     }()
     private static let beginMs: Int64 = 1_790_000_000_000
 
-    /// A log whose vehicles drive as planned and say so, decided by the worker's own book.
+    /// A log whose vehicles drive as planned and say so, decided by the worker's own `CampusPartition`.
     private struct Log {
         var records: [(record: RideRecord, offset: Int64, atMs: Int64)] = []
-        var book = CampusPartition(clockMs: 0, decidesFrom: 0)
+        var campuses = CampusPartition(clockMs: 0, decidesFrom: 0)
         var simulation: CampusSimulation
         let area: CampusArea
 
@@ -38,7 +38,7 @@ struct CampusBacktestTests {
 
         /// Vehicles tell where they are before anybody says anything.
         mutating func say(_ kind: RideRecord.Kind) {
-            for vehicle in simulation.campus.vehicles where book.dispatchers["c"]?.vehicles[vehicle.id] != nil {
+            for vehicle in simulation.campus.vehicles where campuses.dispatchers["c"]?.vehicles[vehicle.id] != nil {
                 let place = area.position(vehicle.place)
                 push(.position(vehicle: vehicle.id, place: place, speedMmPerS: 10_000))
             }
@@ -51,7 +51,7 @@ struct CampusBacktestTests {
             )
             let record = RideRecord(id: "x-\(offset)", campus: "c", ts: atMs, by: "test", kind: kind)
             records.append((record, offset, atMs))
-            try! book.accept(record, offset: offset, atMs: atMs)
+            try! campuses.accept(record, offset: offset, atMs: atMs)
         }
 
         mutating func drive(untilS: Double) {
@@ -95,8 +95,9 @@ struct CampusBacktestTests {
                     request: "r\(number)", rider: "p\(number)", passengers: Int(1 + chance.below(2)), from: place(),
                     to: place())
                 log.say(.pickup(pickup))
-                // As the book made it, with what it has learned.
-                _ = log.simulation.apply(.requested(log.book.dispatchers["c"]!.campus.ride(pickup.request)!.request))
+                // As the partition made it, with what it has learned.
+                _ = log.simulation.apply(
+                    .requested(log.campuses.dispatchers["c"]!.campus.ride(pickup.request)!.request))
             }
         }
         log.drive(untilS: nowS + 7_000)

@@ -9,8 +9,8 @@ import Testing
 struct ToldTests {
     /// What a worker tells that takes the records one by one.
     private static func worker(_ log: [MachineEvent]) -> [ToldAlert] {
-        var (tables, book) = (MachineTables(), MachinePartition(rules: RuleTimeline(), clockMs: nil))
-        for event in log { _ = tables.take([event], into: &book) }
+        var (tables, machines) = (MachineTables(), MachinePartition(rules: RuleTimeline(), clockMs: nil))
+        for event in log { _ = tables.take([event], into: &machines) }
         return tables.alerts.values.sorted { ($0.episode.openedMs, $0.id) < ($1.episode.openedMs, $1.id) }
     }
 

@@ -4,7 +4,7 @@ import Fleet
 import Pipeline
 import Testing
 
-/// A day of an emulated campus, decided by the real book in memory.
+/// A day of an emulated campus, decided by the real `CampusPartition`.
 struct EmulatedCampusTests {
     private struct Day {
         var records: [RideRecord] = []
@@ -16,22 +16,22 @@ struct EmulatedCampusTests {
 
     private static func play(seed: UInt64) throws -> Day {
         var campus = EmulatedCampus(campus: "c", seed: seed, startMs: startMs)
-        var (book, day) = (CampusPartition(clockMs: 0, decidesFrom: 0), Day())
+        var (campuses, day) = (CampusPartition(clockMs: 0, decidesFrom: 0), Day())
         func take(_ records: [RideRecord]) throws {
             for record in records {
                 // As it goes over the log.
                 let value = RideRecords.encode(record)
                 let read = try unsafe TickOrRecord(value, key: Array("c".utf8), RideRecords.decode)
                 #expect(read == .record(record))
-                try book.accept(record, offset: Int64(day.records.count), atMs: 1_900_000_000_000)
+                try campuses.accept(record, offset: Int64(day.records.count), atMs: 1_900_000_000_000)
                 day.records.append(record)
             }
-            let changes = book.drainChanges()
+            let changes = campuses.drainChanges()
             for (key, ride) in changes.rides { day.rides[key.id] = ride }
             day.alarmed = day.alarmed || changes.vehicles.values.contains(where: \.isAlarmed)
         }
         try take(campus.opening())
-        while let records = campus.step(plan(book)) {
+        while let records = campus.step(plan(campuses)) {
             #expect(!records.isEmpty)
             try take(records)
             try #require(day.records.count < 20_000, "the day has no end")
@@ -39,9 +39,9 @@ struct EmulatedCampusTests {
         return day
     }
 
-    private static func plan(_ book: CampusPartition) -> EmulatedCampus.Plan {
+    private static func plan(_ campuses: CampusPartition) -> EmulatedCampus.Plan {
         var plan = EmulatedCampus.Plan()
-        guard let dispatcher = book.dispatchers["c"] else { return plan }
+        guard let dispatcher = campuses.dispatchers["c"] else { return plan }
         for (id, vehicle) in dispatcher.vehicles where vehicle.state != .out {
             plan.stops[id] = vehicle.stops.map { stop in
                 EmulatedCampus.Stop(request: String(stop.dropLast(2)), isPickup: stop.hasSuffix(" p"))

@@ -12,21 +12,21 @@ struct CampusLearningTests {
     }
 
     private static func feed(_ kinds: [RideRecord.Kind], decidesFrom: Int64 = 0) throws -> CampusPartition {
-        var book = CampusPartition(clockMs: 0, decidesFrom: decidesFrom)
-        for (offset, kind) in kinds.enumerated() { try take(kind, Int64(offset), &book) }
-        return book
+        var campuses = CampusPartition(clockMs: 0, decidesFrom: decidesFrom)
+        for (offset, kind) in kinds.enumerated() { try take(kind, Int64(offset), &campuses) }
+        return campuses
     }
 
-    private static func take(_ kind: RideRecord.Kind, _ offset: Int64, _ book: inout CampusPartition) throws {
+    private static func take(_ kind: RideRecord.Kind, _ offset: Int64, _ campuses: inout CampusPartition) throws {
         let ts = 1_700_000_000_000 + offset
-        try book.accept(
+        try campuses.accept(
             RideRecord(id: "x-\(offset)", campus: "c", ts: ts, by: "test", kind: kind), offset: offset, atMs: ts)
     }
 
     @Test("A request that is taken back or refused counts once, whatever is said afterwards")
     func learnsOnce() throws {
         let spot = place(2_000, 2_000)
-        let book = try CampusLearningTests.feed([
+        let campuses = try CampusLearningTests.feed([
             .campus(squareCampus), entered("bus", spot),
             CampusLearningTests.asked("r1", spot), .cancel(request: "r1"), .cancel(request: "r1"),
             CampusLearningTests.asked("r1", spot), CampusLearningTests.asked("r2", spot), .override(request: "r2"),
@@ -34,7 +34,7 @@ struct CampusLearningTests {
             .done(request: "r2", isPickup: true), .done(request: "r2", isPickup: true), .cancel(request: "r2"),
             .override(request: "r2"), .done(request: "r2", isPickup: false),
         ])
-        let dispatcher = try #require(book.dispatchers["c"])
+        let dispatcher = try #require(campuses.dispatchers["c"])
         let total = dispatcher.learned.likelihoods.total(dispatcher.campus.nowMs)
         // One taken back, one picked up; one refused and one taken, each at both of its places.
         #expect((total.waits - 2).magnitude < 1e-6 && (total.cancelled - 1).magnitude < 1e-6)
@@ -50,12 +50,12 @@ struct CampusLearningTests {
         ]
         for n in 0..<5 { kinds += [CampusLearningTests.asked("r\(n)", spot), .cancel(request: "r\(n)")] }
         kinds.append(CampusLearningTests.asked("last", spot))
-        var book = try CampusLearningTests.feed(kinds)
-        let request = try #require(book.dispatchers["c"]?.campus.ride("last")?.request)
+        var campuses = try CampusLearningTests.feed(kinds)
+        let request = try #require(campuses.dispatchers["c"]?.campus.ride("last")?.request)
         // Five of five, and ten trials of the campus's mean: five of five and twenty.
         #expect((request.cancelLikelihood - (5 + 10 * 5.0 / 25) / 15).magnitude < 1e-6)
         #expect(request.overrideLikelihood == 0)
-        let why = try JSONValue(Array(try #require(book.drainChanges().decisions.last).why.utf8))
+        let why = try JSONValue(Array(try #require(campuses.drainChanges().decisions.last).why.utf8))
         let choice = why["steps"]?[0]?["choices"]?[0]
         let likelihood = try #require(choice?["cancel_likelihood"]?.double)
         #expect((likelihood - request.cancelLikelihood).magnitude < 1e-6)
@@ -75,21 +75,21 @@ struct CampusLearningTests {
         }
         var heavier = squareCampus
         heavier.numbers[.wait] = 2_000
-        var book = try CampusLearningTests.feed([
+        var campuses = try CampusLearningTests.feed([
             .campus(squareCampus), hour(1, 1_250, 10_000), hour(1, 1_250, 10_000),
             hour(2, 1_250, 10_000), hour(1, 9_000, 1_000), .surge(thousandths: 1_250), .surge(thousandths: 1_500),
             .campus(heavier),
         ])
-        let dispatcher = try #require(book.dispatchers["c"])
+        let dispatcher = try #require(campuses.dispatchers["c"])
         #expect(dispatcher.campus.rules.weights.surge == 1.5 && dispatcher.campus.rules.weights.wait == 2)
         // 10 km/h and a detour of 1.3.
         #expect((dispatcher.campus.travel.secondsPerMetre - 0.468).magnitude < 1e-9)
-        #expect(book.drainChanges().decisions.map(\.offset) == [1, 6, 7])
+        #expect(campuses.drainChanges().decisions.map(\.offset) == [1, 6, 7])
         // An hour to come, from a clock that is off by one: nobody is too late for it afterwards.
-        try CampusLearningTests.take(hour(4, 9_000, 1_000), 8, &book)
-        #expect(book.dispatchers["c"]!.campus.rules.weights.surge == 1.5)
-        try CampusLearningTests.take(hour(3, 1_000, nil), 9, &book)
-        #expect((book.dispatchers["c"]!.campus.travel.secondsPerMetre - 0.234).magnitude < 1e-9)
+        try CampusLearningTests.take(hour(4, 9_000, 1_000), 8, &campuses)
+        #expect(campuses.dispatchers["c"]!.campus.rules.weights.surge == 1.5)
+        try CampusLearningTests.take(hour(3, 1_000, nil), 9, &campuses)
+        #expect((campuses.dispatchers["c"]!.campus.travel.secondsPerMetre - 0.234).magnitude < 1e-9)
     }
 
     @Test("Ways on the log are used, and told; a replay asks nobody")
@@ -97,14 +97,14 @@ struct CampusLearningTests {
         let (near, far) = (place(1_000, 1_000), place(150_000, 150_000))
         let (from, to) = (place(2_000, 2_000), place(90_000, 90_000))
         let ways: [Int64?] = [900_000, nil, 5_000, nil, nil, 60_000, nil, nil]
-        var book = try CampusLearningTests.feed([
+        var campuses = try CampusLearningTests.feed([
             .campus(squareCampus), entered("near", near),
             entered("far", far),
             .travel(.init(source: "roads", from: [near, far, from, to], to: [from, to], ms: ways)),
             CampusLearningTests.asked("r", from),
         ])
-        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far")
-        let why = try JSONValue(Array(try #require(book.drainChanges().decisions.last).why.utf8))
+        #expect(campuses.dispatchers["c"]?.rides["r"]?.vehicle == "far")
+        let why = try JSONValue(Array(try #require(campuses.drainChanges().decisions.last).why.utf8))
         #expect(why["measured_by"]?.text == "roads" && why["measured_places"]?.integer == 4)
         let legs = why["steps"]?[0]?["choices"]?[0]?["options"]?[0]?["legs"]
         #expect(legs?[0]?["s"]?.double == 5 && legs?[1]?["s"]?.double == 60)
@@ -114,14 +114,14 @@ struct CampusLearningTests {
     @Test("A decision on the log that does not fit is made anew, and says so")
     func anew() throws {
         let near = place(1_000, 1_000)
-        var book = try CampusLearningTests.feed(
+        var campuses = try CampusLearningTests.feed(
             [
                 .campus(squareCampus), entered("near", near),
                 CampusLearningTests.asked("r", near), .decision(offset: 1, text: "expired=", why: "{}"),
                 .decision(offset: 2, text: "expired=|gone=1p 1d", why: #"{"by":"another world"}"#),
             ], decidesFrom: .max)
-        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.decidedAnew == 1)
-        let last = try #require(book.drainChanges().decisions.last)
+        #expect(campuses.dispatchers["c"]?.rides["r"]?.vehicle == "near" && campuses.decidedAnew == 1)
+        let last = try #require(campuses.drainChanges().decisions.last)
         let why = try JSONValue(Array(last.why.utf8))
         #expect(!last.isNew && why["steps"]?[0]?["made_anew"] == .bool(true) && last.text.contains("near=1p 1d"))
     }

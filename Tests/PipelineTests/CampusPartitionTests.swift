@@ -19,18 +19,19 @@ struct CampusPartitionTests {
     private static func feed(
         _ kinds: [RideRecord.Kind], decidesFrom: Int64, decisionsAtOnce: Int = .max
     ) throws -> CampusPartition {
-        var book = CampusPartition(clockMs: 0, decidesFrom: decidesFrom, decisionsAtOnce: decisionsAtOnce)
+        var campuses = CampusPartition(clockMs: 0, decidesFrom: decidesFrom, decisionsAtOnce: decisionsAtOnce)
         for (offset, kind) in kinds.enumerated() {
-            try book.accept(record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
+            try campuses.accept(
+                record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000 + Int64(offset))
         }
-        return book
+        return campuses
     }
 
     @Test("Behind the end of the log it is decided here")
     func decidesHere() throws {
-        var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 0)
-        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near" && book.waitsFrom == nil)
-        let changes = book.drainChanges()
+        var campuses = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 0)
+        #expect(campuses.dispatchers["c"]?.rides["r"]?.vehicle == "near" && campuses.waitsFrom == nil)
+        let changes = campuses.drainChanges()
         #expect(changes.decisions.map(\.offset) == [1, 2, 3] && changes.decisions.allSatisfy { $0.isNew })
     }
 
@@ -45,13 +46,13 @@ struct CampusPartitionTests {
             #"{"x":1e999999}"#, #"{"x":1,"x":2}"#, "{\"x\":\"\\u0000\"}",
         ])
     func refusesReasons(_ why: String) throws {
-        var book = CampusPartition(clockMs: 0, decidesFrom: 3)
+        var campuses = CampusPartition(clockMs: 0, decidesFrom: 3)
         for (offset, kind) in CampusPartitionTests.day.prefix(2).enumerated() {
-            try book.accept(
+            try campuses.accept(
                 CampusPartitionTests.record(kind, Int64(offset)), offset: Int64(offset), atMs: 1_700_000_000_000)
         }
         #expect(throws: DecodeError.keyMissing("why")) {
-            try book.accept(
+            try campuses.accept(
                 CampusPartitionTests.record(.decision(offset: 1, text: "expired=", why: why), 2), offset: 2,
                 atMs: 1_700_000_000_000)
         }
@@ -59,28 +60,28 @@ struct CampusPartitionTests {
 
     @Test("Before it nothing is decided: the records wait, and a replay begins with them again")
     func waits() throws {
-        var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: .max)
-        #expect(book.dispatchers["c"]?.vehicles.isEmpty == true && book.waitsFrom == 1)
-        #expect(book.drainChanges().decisions.isEmpty)
+        var campuses = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: .max)
+        #expect(campuses.dispatchers["c"]?.vehicles.isEmpty == true && campuses.waitsFrom == 1)
+        #expect(campuses.drainChanges().decisions.isEmpty)
     }
 
     @Test("What waited can be decided piece by piece, each with the place where the next owner would begin")
     func goesOn() throws {
         var whole = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4)
-        var book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4, decisionsAtOnce: 1)
-        var places = [book.waitsFrom]
-        var decisions = book.drainChanges().decisions
-        while book.canGoOn {
-            book.goOn()
-            let changes = book.drainChanges()
+        var campuses = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4, decisionsAtOnce: 1)
+        var places = [campuses.waitsFrom]
+        var decisions = campuses.drainChanges().decisions
+        while campuses.canGoOn {
+            campuses.goOn()
+            let changes = campuses.drainChanges()
             #expect(changes.decisions.count == 1)
             decisions += changes.decisions
-            places.append(book.waitsFrom)
+            places.append(campuses.waitsFrom)
         }
         #expect(places == [2, 3, nil])
         let expected = whole.drainChanges().decisions
         #expect(decisions.map(\.offset) == expected.map(\.offset) && decisions.map(\.text) == expected.map(\.text))
-        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near")
+        #expect(campuses.dispatchers["c"]?.rides["r"]?.vehicle == "near")
     }
 
     @Test("What the log says was decided is taken, also where it would be decided otherwise now")
@@ -89,16 +90,16 @@ struct CampusPartitionTests {
             .decision(offset: 1, text: "expired=", why: "{}"), .decision(offset: 2, text: "expired=", why: "{}"),
             .decision(offset: 3, text: "expired=|far=1p 1d", why: #"{"by":"an older Drover"}"#),
         ]
-        var book = try CampusPartitionTests.feed(CampusPartitionTests.day + decided, decidesFrom: .max)
-        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "far" && book.waitsFrom == nil)
-        let last = book.drainChanges().decisions.last
+        var campuses = try CampusPartitionTests.feed(CampusPartitionTests.day + decided, decidesFrom: .max)
+        #expect(campuses.dispatchers["c"]?.rides["r"]?.vehicle == "far" && campuses.waitsFrom == nil)
+        let last = campuses.drainChanges().decisions.last
         #expect(last?.offset == 3 && last?.isNew == false && last?.why == #"{"by":"an older Drover"}"#)
     }
 
     @Test("When the log's end is reached without a decision nobody has made one")
     func decidesAtTheEnd() throws {
-        let book = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4)
-        #expect(book.dispatchers["c"]?.rides["r"]?.vehicle == "near")
+        let campuses = try CampusPartitionTests.feed(CampusPartitionTests.day, decidesFrom: 4)
+        #expect(campuses.dispatchers["c"]?.rides["r"]?.vehicle == "near")
     }
 
     @Test("A pickup for which there are not enough seats leaves its reason with the ride until it counts")
@@ -113,16 +114,16 @@ struct CampusPartitionTests {
             .campus(squareCampus), entered("bus", place(1_000, 1_000)),
             pickup("a", 3), pickup("b", 2), .done(request: "a", isPickup: true), .done(request: "b", isPickup: true),
         ]
-        var book = try CampusPartitionTests.feed(full, decidesFrom: 0)
-        let refused = book.dispatchers["c"]?.rides["b"]
+        var campuses = try CampusPartitionTests.feed(full, decidesFrom: 0)
+        let refused = campuses.dispatchers["c"]?.rides["b"]
         #expect(refused?.state == .assigned && refused?.reason == DispatchFault.noSeat.rawValue)
-        #expect(book.drainChanges().told.last?.ride == refused, "who follows the ride is told, too")
+        #expect(campuses.drainChanges().told.last?.ride == refused, "who follows the ride is told, too")
         // Said again it is no news.
-        book = try CampusPartitionTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
-        #expect(book.drainChanges().told.count { $0.ride.reason != nil } == 1)
-        book = try CampusPartitionTests.feed(
+        campuses = try CampusPartitionTests.feed(full + [.done(request: "b", isPickup: true)], decidesFrom: 0)
+        #expect(campuses.drainChanges().told.count { $0.ride.reason != nil } == 1)
+        campuses = try CampusPartitionTests.feed(
             full + [.done(request: "a", isPickup: false), .done(request: "b", isPickup: true)], decidesFrom: 0)
-        let taken = book.dispatchers["c"]?.rides["b"]
+        let taken = campuses.dispatchers["c"]?.rides["b"]
         #expect(taken?.state == .onBoard && taken?.reason == nil)
     }
 
@@ -136,22 +137,22 @@ struct CampusPartitionTests {
         ]
         // Pushed at once, or over a year: with ticks of today between them.
         for stepMs in [0, 7_884_000_000] as [Int64] {
-            var book = CampusPartition(clockMs: 0, decidesFrom: 0)
+            var campuses = CampusPartition(clockMs: 0, decidesFrom: 0)
             for (offset, (kind, afterMs)) in said.enumerated() {
                 let record = RideRecord(id: "x-\(offset)", campus: "c", ts: start + afterMs, by: "", kind: kind)
                 let pushedMs = 1_700_000_000_000 + Int64(offset) * stepMs
-                try book.accept(record, offset: Int64(offset) * 2, atMs: pushedMs)
-                book.tick(pushedMs, offset: Int64(offset) * 2 + 1)
-                if offset == 2 { #expect(book.dispatchers["c"]?.rides["r"]?.state == .queued) }
+                try campuses.accept(record, offset: Int64(offset) * 2, atMs: pushedMs)
+                campuses.tick(pushedMs, offset: Int64(offset) * 2 + 1)
+                if offset == 2 { #expect(campuses.dispatchers["c"]?.rides["r"]?.state == .queued) }
             }
             // The same day again, and the same ground as it is said today.
             for (offset, (kind, afterMs)) in said.enumerated() {
                 let isGround = offset == 0
                 let ts = isGround ? 1_900_000_000_000 : start + afterMs
                 let record = RideRecord(id: "y-\(offset)", campus: "c", ts: ts, by: "", kind: kind)
-                try book.accept(record, offset: Int64(offset) + 100, atMs: 1_900_000_000_000)
+                try campuses.accept(record, offset: Int64(offset) + 100, atMs: 1_900_000_000_000)
             }
-            let changes = book.drainChanges()
+            let changes = campuses.drainChanges()
             #expect(changes.told.count == 2, "in line, and given up")
             let ride = changes.rides.values.first
             #expect(ride?.state == .expired && ride?.requestedMs == start + 1_000 && ride?.endedMs == start + 601_001)

@@ -17,14 +17,14 @@ struct MachinePartitionTests {
         machinesMax: Int = 200_000, pace: MachinePartition.Pace = .product
     ) -> MachineTables {
         var tables = MachineTables()
-        var book = tables.book(machinesMax: machinesMax, pace: pace)
+        var machines = tables.partition(machinesMax: machinesMax, pace: pace)
         while tables.nextOffset < log.count {
             let batch = Array(log[Int(tables.nextOffset)...].prefix(Int(1 + chance.below(batchMax))))
             var written = tables
-            _ = written.take(batch, into: &book)
+            _ = written.take(batch, into: &machines)
             let isKilled = killing && chance.once(in: 10)
             if !isKilled || chance.once(in: 2) { tables = written }
-            if isKilled { book = tables.book(machinesMax: machinesMax, pace: pace) }
+            if isKilled { machines = tables.partition(machinesMax: machinesMax, pace: pace) }
         }
         return tables
     }
@@ -87,7 +87,7 @@ struct MachinePartitionTests {
 
     @Test("Beyond the limit only those stay in memory that the clock will pass") func bounded() {
         var tables = MachineTables()
-        var book = tables.book(machinesMax: 10)
+        var machines = tables.partition(machinesMax: 10)
         var log = [MachineEvent(rules(0), offset: 0, pushedMs: Self.startMs)]
         for number in 0..<200 {
             let machine = VehicleID("m-\(number)")!
@@ -95,11 +95,11 @@ struct MachinePartitionTests {
                 vehicle: machine, ts: Self.startMs + Int64(number), id: "r", [.lastCellCallIn: Self.startMs])
             log.append(MachineEvent(.reading(reading), offset: Int64(1 + number), pushedMs: Self.startMs))
         }
-        _ = tables.take(log, into: &book)
-        #expect(book.count == 200)
+        _ = tables.take(log, into: &machines)
+        #expect(machines.count == 200)
         let tick = MachineEvent(.tick(Self.startMs + 400 * UTC.msPerDay), offset: 201, pushedMs: Self.startMs)
-        _ = tables.take([tick], into: &book)
-        #expect(book.count == 10)
+        _ = tables.take([tick], into: &machines)
+        #expect(machines.count == 10)
     }
 
     @Test("Seeds test what they are for") func coverage() {
@@ -130,11 +130,11 @@ struct MachinePartitionTests {
     /// A partition and who works on it; offsets are pushing times, too.
     private struct Partition {
         var tables = MachineTables()
-        var book: MachinePartition
-        init(_ pace: MachinePartition.Pace = .product) { book = tables.book(pace: pace) }
+        var machines: MachinePartition
+        init(_ pace: MachinePartition.Pace = .product) { machines = tables.partition(pace: pace) }
 
         @discardableResult mutating func accept(_ facts: [MachineEvent.Fact]) -> [MachineChanges] {
-            tables.take(facts.logged(from: tables.nextOffset) { $0 }, into: &book)
+            tables.take(facts.logged(from: tables.nextOffset) { $0 }, into: &machines)
         }
     }
 
@@ -163,7 +163,7 @@ struct MachinePartitionTests {
     ) -> MachineTables {
         var partition = Partition(pace)
         for batch in batches {
-            if forgetting { partition.book = partition.tables.book(pace: pace) }
+            if forgetting { partition.machines = partition.tables.partition(pace: pace) }
             partition.accept(batch)
         }
         return partition.tables
@@ -436,12 +436,12 @@ struct MachinePartitionTests {
     func newestFirst() {
         let count: Int64 = 12_000
         var tables = MachineTables()
-        var book = tables.book()
+        var machines = tables.partition()
         let hot = (0..<count).reversed().map { reading($0 * 60, [.gpsAvailable: 1, .coolantTemperature: 90_000]) }
         let log = ([rules(0)] + hot + (1...10).map { turn($0) }).logged()
         var judged: [Int] = []
         for event in log {
-            let found = tables.take([event], into: &book)
+            let found = tables.take([event], into: &machines)
             if case .tick = event.fact { judged += found.map { $0.machines.flatMap(\.readings).count } }
             #expect(found.flatMap(\.machines).flatMap(\.readings).count <= MachinePartition.Pace.product.rows)
         }
@@ -514,16 +514,16 @@ struct MachinePartitionTests {
             var log = SeededMachine.log(SeededMachine.arrivals(all, seed: seed, &chance), &chance)
             log += SeededMachine.closing(log, count: 60)
             var tables = MachineTables()
-            var book = tables.book()
+            var machines = tables.partition()
             while tables.nextOffset < log.count {
                 let batch = Array(log[Int(tables.nextOffset)...].prefix(10))
                 let isClosing = tables.nextOffset > log.count - 50
-                rebuilt += tables.take(batch, into: &book).reduce(0) { $0 + $1.rebuilt }
+                rebuilt += tables.take(batch, into: &machines).reduce(0) { $0 + $1.rebuilt }
                 for ts in tables.readings[vehicles[0]]?.keys.sorted() ?? [] where !isClosing && chance.once(in: 4) {
                     tables.readings[vehicles[0]]![ts]!.state = [9]
                 }
-                book = tables.book()
-                rebuilt += book.queue.unreadable
+                machines = tables.partition()
+                rebuilt += machines.queue.unreadable
             }
             #expect(tables.episodes == MachineTables.whole(log).episodes, "seed \(seed)")
         }

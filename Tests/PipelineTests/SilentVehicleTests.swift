@@ -9,7 +9,7 @@ struct SilentVehicleTests {
 
     /// A campus whose log is written as it is told, second by second.
     private struct Log {
-        var book = CampusPartition(clockMs: 0, decidesFrom: 0)
+        var campuses = CampusPartition(clockMs: 0, decidesFrom: 0)
         var offset: Int64 = 0
         var changes: [CampusPartition.Changes] = []
 
@@ -20,21 +20,21 @@ struct SilentVehicleTests {
         mutating func say(_ kind: RideRecord.Kind, at second: Int64) throws {
             let ms = startMs + second * 1_000
             let record = RideRecord(id: "x-\(offset)", campus: "c", ts: ms, by: "test", kind: kind)
-            try book.accept(record, offset: offset, atMs: ms)
+            try campuses.accept(record, offset: offset, atMs: ms)
             end()
         }
 
         mutating func tick(at second: Int64) {
-            book.tick(startMs + second * 1_000, offset: offset)
+            campuses.tick(startMs + second * 1_000, offset: offset)
             end()
         }
 
         private mutating func end() {
             offset += 1
-            changes.append(book.drainChanges())
+            changes.append(campuses.drainChanges())
         }
 
-        var dispatcher: CampusDispatcher { book.dispatchers["c"]! }
+        var dispatcher: CampusDispatcher { campuses.dispatchers["c"]! }
         var events: [String] { changes.flatMap(\.decisions).map(\.why) }
     }
 

@@ -12,10 +12,10 @@ struct TripCutTests {
     /// A partition with one car, in memory: every record is committed before the next.
     private struct Run {
         var tables = CarTables()
-        var book: CarPartition
+        var cars: CarPartition
         var offset: Int64 = 0
 
-        init() { book = tables.book(rules: TripRules()) }
+        init() { cars = tables.partition(rules: TripRules()) }
 
         /// At so many seconds after the start, 36 km/h.
         mutating func read(_ seconds: Int64...) {
@@ -23,7 +23,7 @@ struct TripCutTests {
                 var reading = CarReading(ts: startMs + second * 1_000)
                 reading[.speed] = 36_000
                 unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: 1_000)
+                    _ = try! unsafe cars.accept(key: key, reading, offset: offset, pushedMs: 1_000)
                 }
                 commit()
             }
@@ -34,37 +34,37 @@ struct TripCutTests {
 
         private mutating func cut(_ time: Int64) {
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.accept(key: key, cut: time, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe cars.accept(key: key, cut: time, offset: offset, pushedMs: 1_000)
             }
             tables.cuts[car, default: []].insert(time)
             commit()
         }
 
         mutating func tick(_ second: Int64) {
-            book.tick(startMs + second * 1_000, offset: offset)
+            cars.tick(startMs + second * 1_000, offset: offset)
             commit()
         }
 
         mutating func setBack(_ second: Int64) {
-            book.setBack(startMs + second * 1_000, offset: offset)
+            cars.setBack(startMs + second * 1_000, offset: offset)
             commit()
         }
 
         private mutating func commit() {
             offset += 1
-            tables.write(book.rows, of: book)
-            book.clearRows()
-            while book.hasLate {
-                book.resolve(tables.histories(book.lateQueries), nextOffset: offset)
-                tables.write(book.rows, of: book)
-                book.clearRows()
+            tables.write(cars.rows, of: cars)
+            cars.clearRows()
+            while cars.hasLate {
+                cars.resolve(tables.histories(cars.lateQueries), nextOffset: offset)
+                tables.write(cars.rows, of: cars)
+                cars.clearRows()
             }
             tables.progress = CarProgress(
-                nextOffset: offset, replayFrom: book.replayFrom.offset, replayClockMs: book.replayFrom.clockMs)
+                nextOffset: offset, replayFrom: cars.replayFrom.offset, replayClockMs: cars.replayFrom.clockMs)
         }
 
         /// Another worker goes on from the tables.
-        mutating func takeOver() { book = tables.book(rules: TripRules()) }
+        mutating func takeOver() { cars = tables.partition(rules: TripRules()) }
 
         /// `first-last` of each trip in seconds, `+` where it is open.
         var trips: [String] {
@@ -91,7 +91,7 @@ struct TripCutTests {
         #expect(run.trips == ["0-70"])
         if takingOver { run.takeOver() }
         run.setBack(100)
-        #expect(run.trips == ["0-70+"] && run.book.replayFrom.offset == run.offset)
+        #expect(run.trips == ["0-70+"] && run.cars.replayFrom.offset == run.offset)
         if takingOver { run.takeOver() }
         run.read(80, 130)
         run.setBack(90)

@@ -12,12 +12,12 @@ struct TripPartTests {
     /// A partition with one car, in memory.
     private struct Run {
         var tables = CarTables()
-        var book: CarPartition
+        var cars: CarPartition
         var offset: Int64 = 0
         /// Stretches and readings that the last late reading read back.
         var readBack = (minutes: 0, readings: 0)
 
-        init() { book = tables.book(rules: TripRules()) }
+        init() { cars = tables.partition(rules: TripRules()) }
 
         /// One reading each four minutes, at so many minutes after midnight from `first` to `last`, and one at `last`.
         mutating func drive(_ first: Int64, _ last: Int64) {
@@ -35,7 +35,7 @@ struct TripPartTests {
             var reading = CarReading(ts: midnightMs + minute * 60_000)
             (reading[.speed], reading[.rpm]) = (36_000, 2_000_000)
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe cars.accept(key: key, reading, offset: offset, pushedMs: 1_000)
             }
             offset += 1
         }
@@ -43,7 +43,7 @@ struct TripPartTests {
         mutating func mark(start: Int64) {
             let cut = midnightMs + start * 60_000
             unsafe Array(car.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.accept(key: key, cut: cut, offset: offset, pushedMs: 1_000)
+                _ = try! unsafe cars.accept(key: key, cut: cut, offset: offset, pushedMs: 1_000)
             }
             offset += 1
             tables.cuts[car, default: []].insert(cut)
@@ -51,27 +51,27 @@ struct TripPartTests {
         }
 
         mutating func tick(_ minute: Int64) {
-            book.tick(midnightMs + minute * 60_000, offset: offset)
+            cars.tick(midnightMs + minute * 60_000, offset: offset)
             offset += 1
             commit()
         }
 
         private mutating func commit() {
-            tables.write(book.rows, of: book)
-            book.clearRows()
+            tables.write(cars.rows, of: cars)
+            cars.clearRows()
             readBack = (0, 0)
-            while book.hasLate {
-                let histories = tables.histories(book.lateQueries)
+            while cars.hasLate {
+                let histories = tables.histories(cars.lateQueries)
                 for history in histories.values {
                     readBack.minutes += history.minutes.count
                     readBack.readings += history.minutes.reduce(0) { $0 + $1.minute.readings.count }
                 }
-                book.resolve(histories, nextOffset: offset)
-                tables.write(book.rows, of: book)
-                book.clearRows()
+                cars.resolve(histories, nextOffset: offset)
+                tables.write(cars.rows, of: cars)
+                cars.clearRows()
             }
             tables.progress = CarProgress(
-                nextOffset: offset, replayFrom: book.replayFrom.offset, replayClockMs: book.replayFrom.clockMs)
+                nextOffset: offset, replayFrom: cars.replayFrom.offset, replayClockMs: cars.replayFrom.clockMs)
         }
 
         /// Begin and end of each trip in minutes; `<`: it is from before, `>`: it goes on, `+`: it is open.

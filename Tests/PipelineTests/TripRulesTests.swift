@@ -60,18 +60,18 @@ struct TripRulesTests {
     @Test("A set is in force a day after it is pushed at the earliest, and after every reading before it")
     func earliest() throws {
         let progress = CarProgress(nextOffset: 5, replayFrom: 5, replayClockMs: 0)
-        var book = CarPartition(rules: TripRules(), progress: progress)
+        var cars = CarPartition(rules: TripRules(), progress: progress)
         let (new, pushedMs) = (Self.rules(tripGapMin: 9), Self.start)
-        #expect(book.apply(rules: new, fromMs: 0, offset: 4, pushedMs: pushedMs) == nil)
-        let entry = book.apply(rules: new, fromMs: pushedMs, offset: 5, pushedMs: pushedMs)
+        #expect(cars.apply(rules: new, fromMs: 0, offset: 4, pushedMs: pushedMs) == nil)
+        let entry = cars.apply(rules: new, fromMs: pushedMs, offset: 5, pushedMs: pushedMs)
         #expect(entry == .init(fromMs: pushedMs + DecodeError.aheadMsMax, rules: new))
-        let later = book.apply(rules: TripRules(), fromMs: pushedMs + 10 * UTC.msPerDay, offset: 6, pushedMs: pushedMs)
+        let later = cars.apply(rules: TripRules(), fromMs: pushedMs + 10 * UTC.msPerDay, offset: 6, pushedMs: pushedMs)
         #expect(later?.fromMs == pushedMs + 10 * UTC.msPerDay)
         _ = try unsafe Array("car-1".utf8).withUnsafeBytes { key in
-            try unsafe book.accept(
+            try unsafe cars.accept(
                 key: key, CarReading(ts: pushedMs + 20 * UTC.msPerDay), offset: 7, pushedMs: pushedMs)
         }
-        let last = book.apply(rules: new, fromMs: pushedMs, offset: 8, pushedMs: -1)
+        let last = cars.apply(rules: new, fromMs: pushedMs, offset: 8, pushedMs: -1)
         #expect(last?.fromMs == pushedMs + 20 * UTC.msPerDay + 1)
     }
 }

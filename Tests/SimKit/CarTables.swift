@@ -68,8 +68,8 @@ public struct CarTables: Sendable {
         return latest
     }
 
-    public mutating func write(_ rows: CarRows, of book: borrowing CarPartition) {
-        func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: book.vehicle(car), as: UTF8.self))! }
+    public mutating func write(_ rows: CarRows, of partition: borrowing CarPartition) {
+        func id(_ car: Int32) -> VehicleID { VehicleID(String(decoding: partition.vehicle(car), as: UTF8.self))! }
         for car in rows.vehicles { vehicles.insert(id(car)) }
         note("minute", rows.minutes.map { "\(id($0.car)) \($0.startMs)" })
         note("trip", rows.trips.map { "\(id($0.car)) \($0.trip.startMs)" })
@@ -111,23 +111,23 @@ public struct CarTables: Sendable {
         }
     }
 
-    /// A book as a worker makes it that takes the partition over, with all cars in memory.
-    public func book(rules: TripRules) -> CarPartition {
-        var book = book(rules: rules, idleMs: CarPartition.idleMs)
-        for vehicle in vehicles.sorted() { load(vehicle, into: &book) }
-        return book
+    /// What a worker has in memory that takes the partition over: all cars.
+    public func partition(rules: TripRules) -> CarPartition {
+        var partition = partition(rules: rules, idleMs: CarPartition.idleMs)
+        for vehicle in vehicles.sorted() { load(vehicle, into: &partition) }
+        return partition
     }
 
     /// Without a car.
-    func book(rules: TripRules, idleMs: Int64) -> CarPartition {
+    func partition(rules: TripRules, idleMs: Int64) -> CarPartition {
         let entries = self.rules.map { TripRuleTimeline.Entry(fromMs: $0.key, rules: $0.value) }
         return CarPartition(rules: TripRuleTimeline(base: rules, entries), progress: progress, idleMs: idleMs)
     }
 
-    func load(_ vehicle: VehicleID, into book: inout CarPartition) {
+    func load(_ vehicle: VehicleID, into partition: inout CarPartition) {
         let last = trips[vehicle]?.max { $0.key < $1.key }
         precondition(last == nil || states[vehicle]?[last!.key] != nil, "the latest trip has a state")
-        book.load(
+        partition.load(
             vehicle: vehicle, state: last.flatMap { states[vehicle]?[$0.key] },
             isOpen: last?.value.row.isOpen ?? false,
             cuts: cuts[vehicle, default: []].filter { $0 >= UTC.minute(of: last?.value.row.trip.endMs ?? 0) })

@@ -9,7 +9,7 @@ struct PartitionTables: Sendable {
     var drivers = DriverTables()
 
     mutating func write(_ commit: CarWorker.Commit) {
-        cars.write(commit.rows, of: commit.book)
+        cars.write(commit.rows, of: commit.partition)
         for action in commit.actions {
             if let cut = action.cut { cars.cuts[cut.vehicle, default: []].insert(cut.ms) }
             drivers.sayings.take(action)
@@ -35,7 +35,7 @@ extension PartitionTables {
     }
 }
 
-/// A worker of a partition, as `CarStage` and `DriverJudge` are one: both books side by side, and what is handed over.
+/// A worker of a partition, as `CarStage` and `DriverJudge` are one: `CarPartition` and `DriverPartition` side by side, and what is handed over.
 struct CarWorker {
     struct Commit {
         let rows: CarRows
@@ -43,14 +43,14 @@ struct CarWorker {
         let rules: [TripRuleTimeline.Entry]
         let changes: DriverPartition.Changes?
         /// Names the cars of `rows`.
-        let book: CarPartition
+        let partition: CarPartition
         let from: Int64
         let to: CarProgress
         /// The lane waits for it: something is read back in the same transaction.
         let isResolving: Bool
     }
 
-    private(set) var book: CarPartition
+    private(set) var partition: CarPartition
     var drivers: DriverPartition
     /// The next record.
     private(set) var at: Int64
@@ -72,11 +72,11 @@ struct CarWorker {
     init(_ tables: PartitionTables, rules: TripRules, idleMs: Int64, forgets: Bool) {
         let progress = tables.cars.progress
         self.forgets = forgets
-        book = tables.cars.book(rules: rules, idleMs: idleMs)
+        partition = tables.cars.partition(rules: rules, idleMs: idleMs)
         drivers = DriverPartition(storedOffset: progress.nextOffset)
         (at, written) = (progress.replayFrom, progress.nextOffset)
         drivers.restore(installation: tables.drivers.installation, tables.drivers.spreads)
-        load(since: forgets ? book.idleBeforeMs : .min, tables)
+        load(since: forgets ? partition.idleBeforeMs : .min, tables)
         drivers.restore(codes: tables.drivers.codes)
     }
 
@@ -90,9 +90,9 @@ struct CarWorker {
     /// As `CarStage`. Precondition: what was handed over before is written.
     mutating func recall(_ tables: PartitionTables) {
         if let sinceMs = wantedSinceMs { load(since: sinceMs, tables) }
-        let vehicles = wanted.filter { book.number(of: $0) == nil }
+        let vehicles = wanted.filter { partition.number(of: $0) == nil }
         load(vehicles.sorted(), tables)
-        book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
+        partition.knowsNew(vehicles.filter { partition.number(of: $0) == nil })
         let sayings = tables.drivers.sayings
         drivers.know(
             accounts: Dictionary(
@@ -102,27 +102,29 @@ struct CarWorker {
 
     /// As `CarLoader`.
     private mutating func load(since sinceMs: Int64, _ tables: PartitionTables) {
-        let others = tables.cars.vehicles.filter { book.number(of: $0) == nil }
+        let others = tables.cars.vehicles.filter { partition.number(of: $0) == nil }
         let meant = others.filter {
             sinceMs == .min || tables.cars.reported($0, since: sinceMs) || tables.drivers.isAwake($0)
         }
         load(meant.sorted(), tables)
-        book.holds(since: meant.count == others.count ? .min : sinceMs)
+        partition.holds(since: meant.count == others.count ? .min : sinceMs)
     }
 
     private mutating func load(_ vehicles: [VehicleID], _ tables: PartitionTables) {
-        let first = book.count
-        for vehicle in vehicles where tables.cars.vehicles.contains(vehicle) { tables.cars.load(vehicle, into: &book) }
-        tables.drivers.load(vehicles, book, from: first, into: &drivers)
+        let first = partition.count
+        for vehicle in vehicles where tables.cars.vehicles.contains(vehicle) {
+            tables.cars.load(vehicle, into: &partition)
+        }
+        tables.drivers.load(vehicles, partition, from: first, into: &drivers)
     }
 
     private mutating func forgetIdle() {
         guard forgets else { return }
-        book.forgetNew()
-        drivers.forgetScanned(book)
-        guard let leaving = book.leavingIdle(unless: drivers.needs) else { return }
-        book.keep(leaving)
-        drivers.keep(leaving, book)
+        partition.forgetNew()
+        drivers.forgetScanned(partition)
+        guard let leaving = partition.leavingIdle(unless: drivers.needs) else { return }
+        partition.keep(leaving)
+        drivers.keep(leaving, partition)
     }
 
     // MARK: Records
@@ -134,28 +136,28 @@ struct CarWorker {
         switch record {
         case .reading(let vehicle, let reading):
             let number = unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                try! unsafe book.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
+                try! unsafe partition.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
             }
             guard let number else {
                 wanted = [vehicle]
                 return false
             }
-            drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
+            drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: partition.clockMs)
         case .tick(let ms, let isClosing):
-            let beforeMs = book.clockMs
-            book.tick(ms, offset: offset)
+            let beforeMs = partition.clockMs
+            partition.tick(ms, offset: offset)
             drivers.tick(
-                clockMs: book.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: isClosing)
+                clockMs: partition.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: isClosing)
         case .setBack(let ms):
             if drivers.mustWaitForClock { return false }
-            wantedSinceMs = book.neededSince(clockMs: ms)
+            wantedSinceMs = partition.neededSince(clockMs: ms)
             if wantedSinceMs != nil { return false }
-            if ms < book.clockMs {
-                book.setBack(ms, offset: offset)
+            if ms < partition.clockMs {
+                partition.setBack(ms, offset: offset)
                 drivers.setBack(clockMs: ms, offset: offset)
             }
         case .rules(let new, let fromMs):
-            if let entry = book.apply(rules: new, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+            if let entry = partition.apply(rules: new, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
                 rules.append(entry)
             }
         case .action(let action):
@@ -166,7 +168,7 @@ struct CarWorker {
     }
 
     private mutating func take(_ action: Action, _ offset: Int64, _ pushedMs: Int64) -> Bool {
-        if let vehicle = action.vehicle, book.mayBeStored(vehicle) {
+        if let vehicle = action.vehicle, partition.mayBeStored(vehicle) {
             switch action.kind {
             case .tripStart, .tripStop, .driving, .assignment, .registration:
                 wanted = [vehicle]
@@ -174,16 +176,16 @@ struct CarWorker {
             default: break
             }
         }
-        let number = action.vehicle.flatMap { book.number(of: $0) }
+        let number = action.vehicle.flatMap { partition.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
-        let lastMs = number.map { book.lastMs($0) } ?? .min
+        let lastMs = number.map { partition.lastMs($0) } ?? .min
         if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
             wantedAccounts[action.vehicle!] = action.ts
             return false
         }
         if let cut = action.cut {
             unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
-                _ = try! unsafe book.accept(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
+                _ = try! unsafe partition.accept(key: key, cut: cut.ms, offset: offset, pushedMs: pushedMs)
             }
         }
         actions.append(action)
@@ -199,16 +201,16 @@ struct CarWorker {
     /// Precondition: no commit is in flight.
     mutating func handOver() {
         precondition(inFlight == nil)
-        let isResolving = book.hasLate || drivers.hasWork
-        for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
-        let replay = book.replayFrom
+        let isResolving = partition.hasLate || drivers.hasWork
+        for minute in partition.rows.minutes { drivers.wrote(Int(minute.car)) }
+        let replay = partition.replayFrom
         inFlight = Commit(
-            rows: book.rows, actions: actions, rules: rules,
-            changes: drivers.hasChanges ? drivers.drainChanges(book) : nil, book: book, from: written,
+            rows: partition.rows, actions: actions, rules: rules,
+            changes: drivers.hasChanges ? drivers.drainChanges(partition) : nil, partition: partition, from: written,
             to: CarProgress(nextOffset: at, replayFrom: min(replay.offset, at), replayClockMs: replay.clockMs),
             isResolving: isResolving)
         written = at
-        book.clearRows()
+        partition.clearRows()
         (actions, rules) = ([], [])
         forgetIdle()
     }
@@ -221,11 +223,11 @@ struct CarWorker {
 
     /// What is late, and then what waits for a tick, within the transaction that has written the commit's rows.
     mutating func resolve(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverPartition.SpreadSize) {
-        while book.hasLate {
-            book.resolve(tables.cars.histories(book.lateQueries), nextOffset: at)
-            for minute in book.rows.minutes { drivers.wrote(Int(minute.car)) }
-            tables.cars.write(book.rows, of: book)
-            book.clearRows()
+        while partition.hasLate {
+            partition.resolve(tables.cars.histories(partition.lateQueries), nextOffset: at)
+            for minute in partition.rows.minutes { drivers.wrote(Int(minute.car)) }
+            tables.cars.write(partition.rows, of: partition)
+            partition.clearRows()
         }
         judge(&tables, turnsMax: turnsMax, size)
     }
@@ -234,17 +236,17 @@ struct CarWorker {
 
     private mutating func judge(_ tables: inout PartitionTables, turnsMax: Int, _ size: DriverPartition.SpreadSize) {
         let newcomers = drivers.newcomers
-        tables.drivers.know(scanned: newcomers.map { book.name($0.number) }, &drivers)
+        tables.drivers.know(scanned: newcomers.map { partition.name($0.number) }, &drivers)
         for (number, fromMs) in newcomers {
-            let vehicle = book.name(number)
+            let vehicle = partition.name(number)
             drivers.begin(number, vehicle, tables.drivers.context(vehicle, fromMs: fromMs, drivers))
         }
         for change in drivers.drainAccounts() {
             let vehicles = tables.drivers.sayings.cars(of: change.account)
-            load(vehicles.filter { book.number(of: $0) == nil }, tables)
+            load(vehicles.filter { partition.number(of: $0) == nil }, tables)
             for vehicle in vehicles {
                 if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: change.offset) }
-                guard let number = book.number(of: vehicle), book.lastMs(number) != .min else { continue }
+                guard let number = partition.number(of: vehicle), partition.lastMs(number) != .min else { continue }
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
         }
@@ -259,15 +261,15 @@ struct CarWorker {
             spreadLimits(tables, size, tick)
             drivers.passSilence(tick)
             // What is judged from what is stored goes on from what was told.
-            tables.drivers.write(drivers.drainChanges(book))
+            tables.drivers.write(drivers.drainChanges(partition))
             for vehicle in drivers.codeTurns().prefix(turnsMax) { judgeCodes(of: vehicle, tick, tables.drivers) }
-            let (latest, others) = drivers.turns(book, most: turnsMax)
+            let (latest, others) = drivers.turns(partition, most: turnsMax)
             for turn in latest + others {
                 judge(turn, tick, &tables)
                 if let rest = drivers.rest(of: turn) { judge(rest, tick, &tables) }
             }
         }
-        tables.drivers.write(drivers.drainChanges(book))
+        tables.drivers.write(drivers.drainChanges(partition))
     }
 
     /// Cars that a clock which was set back comes to. Returns what is left of it.
@@ -278,9 +280,9 @@ struct CarWorker {
         var (rest, room) = (spread, drivers.room(size))
         while let most = room.nextPage() {
             let stored = tables.page(after: rest.after, most, sinceMs: .max)
-            let (cars, recalled) = drivers.next(of: stored, spread, book, &room, clockMs: clockMs)
+            let (cars, recalled) = drivers.next(of: stored, spread, partition, &room, clockMs: clockMs)
             load(recalled, tables)
-            drivers.note(cars, spread, book, clockMs: clockMs, offset: offset)
+            drivers.note(cars, spread, partition, clockMs: clockMs, offset: offset)
             rest.after = cars.last?.vehicle ?? rest.after
             if cars.count < most { return cars.count == stored.count ? nil : rest }
         }
@@ -294,9 +296,9 @@ struct CarWorker {
         var room = drivers.room(size)
         while let (limits, after) = drivers.spreading, let most = room.nextPage() {
             let stored = tables.page(after: after, most, sinceMs: limits.inForceMs)
-            let (cars, recalled) = drivers.next(of: stored, book, &room, tick)
+            let (cars, recalled) = drivers.next(of: stored, partition, &room, tick)
             load(recalled, tables)
-            drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < most, book, tick)
+            drivers.spread(to: cars, isAll: cars.count == stored.count && stored.count < most, partition, tick)
             if cars.count < most { return }
         }
     }
@@ -319,7 +321,7 @@ struct CarWorker {
     /// As the store finds them, from what is stored and the open minute.
     private mutating func stretches(_ turn: DriverPartition.Turn, _ tables: CarTables) -> [DriverStretch] {
         let stored = (tables.minutes[turn.vehicle] ?? [:]).values.flatMap(\.row.readings)
-        return DriverStretch.all((stored + book.openReadings(turn.number)).unioned())
+        return DriverStretch.all((stored + partition.openReadings(turn.number)).unioned())
     }
 
     private mutating func judgeCodes(of vehicle: VehicleID, _ tick: DriverPartition.Tick, _ tables: DriverTables) {

@@ -96,7 +96,7 @@ public struct DriverTables: Sendable {
         drivers.know(scanned: vehicles.filter(scanned.contains))
     }
 
-    /// Of these cars, which the book has from number `first` on where it knows them.
+    /// Of these cars, which `CarPartition` has from number `first` on where it knows them.
     func load(
         _ vehicles: [VehicleID], _ cars: borrowing CarPartition, from first: Int, into drivers: inout DriverPartition
     ) {

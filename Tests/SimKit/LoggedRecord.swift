@@ -1,7 +1,7 @@
 public import Fleet
 public import Trips
 
-/// A record of a partition of cars, as far as the books look at it.
+/// A record of a partition of cars, as far as `CarPartition` and `DriverPartition` look at it.
 public enum LoggedRecord: Sendable {
     case reading(VehicleID, CarReading)
     /// Closing: an import's last one, behind which nothing more comes of its readings.

@@ -21,7 +21,7 @@ public struct MachineTables: Equatable, Sendable {
     public var rules: [Int64: RuleTimeline.Entry] = [:]
     public var deadlines: [VehicleID: Int64] = [:]
     public var rejudging: [VehicleID: Rejudging] = [:]
-    public var spreads = MachineSweeps()
+    public var spreads = MachineSpreads()
     public var services: [VehicleID: [ServiceLog.Entry]] = [:]
     public var clockMs: Int64?
     public var nextOffset: Int64 = 0
@@ -63,13 +63,13 @@ public struct MachineTables: Equatable, Sendable {
         if log.insert(entry) != nil { services[vehicle] = log.entries }
     }
 
-    /// A book as a worker has it that takes the partition over.
-    public func book(machinesMax: Int = 200_000, pace: MachinePartition.Pace = .product) -> MachinePartition {
-        var book = MachinePartition(
+    /// What a worker has in memory that takes the partition over.
+    public func partition(machinesMax: Int = 200_000, pace: MachinePartition.Pace = .product) -> MachinePartition {
+        var partition = MachinePartition(
             rules: RuleTimeline(rules.values), clockMs: clockMs, rejudging: rejudging, spreads: spreads,
             machinesMax: machinesMax, pace: pace)
-        book.restore(deadlines.map { ($0.key, history(.end($0.key)), $0.value) })
-        return book
+        partition.restore(deadlines.map { ($0.key, history(.end($0.key)), $0.value) })
+        return partition
     }
 
     public func read(_ needs: MachineNeeds, into histories: inout MachineHistories) {
@@ -111,13 +111,13 @@ public struct MachineTables: Equatable, Sendable {
     }
 
     /// Takes records as a commit does, part by part; returns what followed.
-    public mutating func take(_ events: [MachineEvent], into book: inout MachinePartition) -> [MachineChanges] {
+    public mutating func take(_ events: [MachineEvent], into partition: inout MachinePartition) -> [MachineChanges] {
         var (rest, histories, found): (ArraySlice<MachineEvent>, MachineHistories, [MachineChanges]) = (
             events[...], MachineHistories(), []
         )
         var rounds = 0
         while !rest.isEmpty {
-            switch book.accept(rest, histories: histories) {
+            switch partition.accept(rest, histories: histories) {
             case .accepted(let changes, let count):
                 precondition(count > 0)
                 write(changes)

@@ -66,15 +66,15 @@ public enum MachineTrial {
         pace: MachinePartition.Pace
     ) -> (tables: MachineTables, rowsMax: Int) {
         var (tables, rowsMax) = (MachineTables(), 0)
-        var book = tables.book(machinesMax: machinesMax, pace: pace)
+        var machines = tables.partition(machinesMax: machinesMax, pace: pace)
         while tables.nextOffset < log.count {
             let batch = Array(log[Int(tables.nextOffset)...].prefix(Int(1 + chance.below(batchMax))))
             var written = tables
-            let found = written.take(batch, into: &book)
+            let found = written.take(batch, into: &machines)
             rowsMax = max(rowsMax, batchMax == 1 ? found.map(\.rejudging.count).max() ?? 0 : 0)
             let isKilled = batchMax > 1 && chance.once(in: 6)
             if !isKilled || chance.once(in: 2) { tables = written }
-            if isKilled { book = tables.book(machinesMax: machinesMax, pace: pace) }
+            if isKilled { machines = tables.partition(machinesMax: machinesMax, pace: pace) }
         }
         return (tables, rowsMax)
     }

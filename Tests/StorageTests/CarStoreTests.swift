@@ -111,11 +111,11 @@ private final class CarRun {
         let marks: [Action]
         let rules: [(entry: TripRuleTimeline.Entry, offset: Int64)]
         let rows: CarRows
-        let book: CarPartition
+        let cars: CarPartition
     }
 
     private struct Worker {
-        var book: CarPartition
+        var cars: CarPartition
         var at: Int64
         var handedOver: PartitionProgress
         var inFlight: Commit?
@@ -171,14 +171,14 @@ private final class CarRun {
     private func takeOver() throws -> Worker {
         let progress = try ProgressStore.load([partition: 0], on: db)[partition]!
         try TripRuleStore.begin(partition.partition, with: rules, on: db)
-        var book = CarPartition(
+        var cars = CarPartition(
             rules: try TripRuleStore.load(partition.partition, on: db).timeline!,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
                 replayClockMs: progress.replayClockMs))
         var drivers = DriverPartition(storedOffset: progress.nextOffset)
-        try CarLoader(partition.partition, on: db).load(since: .min, into: &book, &drivers)
-        return Worker(book: book, at: progress.replayFrom, handedOver: progress, inFlight: nil)
+        try CarLoader(partition.partition, on: db).load(since: .min, into: &cars, &drivers)
+        return Worker(cars: cars, at: progress.replayFrom, handedOver: progress, inFlight: nil)
     }
 
     private func take(_ number: Int, count: Int64) {
@@ -186,22 +186,22 @@ private final class CarRun {
             let offset = workers[number].at
             workers[number].at += 1
             switch log[Int(offset)] {
-            case .tick(let ts, _): workers[number].book.tick(ts, offset: offset)
-            case .setBack(let ts): workers[number].book.setBack(ts, offset: offset)
+            case .tick(let ts, _): workers[number].cars.tick(ts, offset: offset)
+            case .setBack(let ts): workers[number].cars.setBack(ts, offset: offset)
             case .rules(let rules, let fromMs):
-                workers[number].book.apply(rules: rules, fromMs: fromMs, offset: offset, pushedMs: 1_000 + offset).map {
+                workers[number].cars.apply(rules: rules, fromMs: fromMs, offset: offset, pushedMs: 1_000 + offset).map {
                     workers[number].rules.append(($0, offset))
                 }
             case .action(let action):
                 guard let cut = action.cut else { continue }
                 workers[number].marks.append(action)
                 unsafe Array(cut.vehicle.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe workers[number].book.accept(
+                    _ = try! unsafe workers[number].cars.accept(
                         key: key, cut: cut.ms, offset: offset, pushedMs: 1_000 + offset)
                 }
             case .reading(let vehicle, let reading):
                 unsafe Array(vehicle.text.utf8).withUnsafeBytes { key in
-                    _ = try! unsafe workers[number].book.accept(
+                    _ = try! unsafe workers[number].cars.accept(
                         key: key, reading, offset: offset, pushedMs: 1_000 + offset)
                 }
             }
@@ -215,32 +215,32 @@ private final class CarRun {
         guard worker.at > worker.handedOver.nextOffset else { return }
         var to = worker.handedOver
         to.nextOffset = worker.at
-        (to.clockMs, to.lastRecordHash) = (worker.book.clockMs, worker.at)
+        (to.clockMs, to.lastRecordHash) = (worker.cars.clockMs, worker.at)
         (to.replayFrom, to.replayClockMs) = (
-            min(worker.book.replayFrom.offset, worker.at), worker.book.replayFrom.clockMs
+            min(worker.cars.replayFrom.offset, worker.at), worker.cars.replayFrom.clockMs
         )
         workers[number].inFlight = Commit(
             step: ProgressStep(partition: partition, from: worker.handedOver, to: to),
-            tables: CarStore.encode(worker.book), vehicles: vehicles(worker.book), dropped: dropped(worker.book),
-            marks: worker.marks, rules: worker.rules, rows: worker.book.rows, book: worker.book)
+            tables: CarStore.encode(worker.cars), vehicles: vehicles(worker.cars), dropped: dropped(worker.cars),
+            marks: worker.marks, rules: worker.rules, rows: worker.cars.rows, cars: worker.cars)
         workers[number].handedOver = to
-        workers[number].book.clearRows()
+        workers[number].cars.clearRows()
         (workers[number].marks, workers[number].rules) = ([], [])
-        if worker.book.hasLate { _ = try settle(number, hasFaults) }
+        if worker.cars.hasLate { _ = try settle(number, hasFaults) }
     }
 
-    private func vehicles(_ book: borrowing CarPartition) -> [VehicleStore.Row] {
-        book.rows.vehicles.map {
-            let text = String(decoding: book.vehicle($0), as: UTF8.self)
+    private func vehicles(_ cars: borrowing CarPartition) -> [VehicleStore.Row] {
+        cars.rows.vehicles.map {
+            let text = String(decoding: cars.vehicle($0), as: UTF8.self)
             return VehicleStore.Row(
                 vehicle: text, kind: .car, model: nil, partition: partition.partition, lastMs: nil)
         }
     }
 
-    private func dropped(_ book: borrowing CarPartition) -> Dropped {
-        func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
+    private func dropped(_ cars: borrowing CarPartition) -> Dropped {
+        func text(_ car: Int32) -> String { String(decoding: cars.vehicle(car), as: UTF8.self) }
         return (
-            book.rows.droppedTrips.map { (text($0), $1) }, book.rows.droppedMinutes.map { (text($0), $1) }
+            cars.rows.droppedTrips.map { (text($0), $1) }, cars.rows.droppedMinutes.map { (text($0), $1) }
         )
     }
 
@@ -259,9 +259,9 @@ private final class CarRun {
                 for (entry, offset) in commit.rules {
                     try TripRuleStore.write(entry, offset: offset, partition: partition.partition, on: db)
                 }
-                model.write(commit.rows, of: commit.book)
+                model.write(commit.rows, of: commit.cars)
                 for cut in commit.marks.compactMap(\.cut) { model.cuts[cut.vehicle, default: []].insert(cut.ms) }
-                if workers[number].book.hasLate, workers[number].at == commit.step.to.nextOffset {
+                if workers[number].cars.hasLate, workers[number].at == commit.step.to.nextOffset {
                     try resolve(number)
                 }
                 if hasFaults, chance.once(in: 10) { throw Refused() }
@@ -287,11 +287,11 @@ private final class CarRun {
     }
 
     private func resolve(_ number: Int) throws {
-        while workers[number].book.hasLate { try resolveOnce(number) }
+        while workers[number].cars.hasLate { try resolveOnce(number) }
     }
 
     private func resolveOnce(_ number: Int) throws {
-        let queries = workers[number].book.lateQueries
+        let queries = workers[number].cars.lateQueries
         let histories = try CarStore.history(queries, on: db)
         let wanted = model.histories(queries)
         for query in queries {
@@ -309,11 +309,11 @@ private final class CarRun {
             let span = UTC.day(of: query.fromMs)...UTC.day(of: query.toMs)
             #expect(wanted.days.keys.allSatisfy { !span.contains($0) || found.days[$0] != nil })
         }
-        workers[number].book.resolve(histories, nextOffset: workers[number].at)
-        let book = workers[number].book
-        try write(vehicles(book), dropped(book), CarStore.encode(book))
-        model.write(book.rows, of: book)
-        workers[number].book.clearRows()
+        workers[number].cars.resolve(histories, nextOffset: workers[number].at)
+        let cars = workers[number].cars
+        try write(vehicles(cars), dropped(cars), CarStore.encode(cars))
+        model.write(cars.rows, of: cars)
+        workers[number].cars.clearRows()
     }
 
     // MARK: What the tables hold

@@ -20,14 +20,14 @@ struct MachineStoreTests {
     /// A small pace: histories of a few readings are judged in pieces, too, and what changes of all machines is noted one by one.
     private let pace = MachinePartition.Pace(pages: [2, 8], rows: 20, notedMax: 1)
 
-    private func book(_ partition: Int32, clockMs: Int64?) throws -> MachinePartition {
+    private func machines(_ partition: Int32, clockMs: Int64?) throws -> MachinePartition {
         try MachineReadBack.load(partition: partition, clockMs: clockMs, pace: pace, on: db)
     }
 
-    private func take(_ events: [MachineEvent], _ book: inout MachinePartition, _ partition: Int32) throws -> Int {
+    private func take(_ events: [MachineEvent], _ machines: inout MachinePartition, _ partition: Int32) throws -> Int {
         var (rest, rebuilt) = (events[...], 0)
         while !rest.isEmpty {
-            let (changes, count) = try MachineReadBack.fold(rest, into: &book, partition: partition, on: db)
+            let (changes, count) = try MachineReadBack.fold(rest, into: &machines, partition: partition, on: db)
             try write(changes, partition)
             rebuilt += changes.rebuilt
             rest = rest.dropFirst(count)
@@ -58,8 +58,8 @@ struct MachineStoreTests {
 
     /// What the model in memory holds after the same log, record by record.
     private func wanted(_ log: [MachineEvent]) -> MachineTables {
-        var (tables, book) = (MachineTables(), MachinePartition(rules: RuleTimeline(), clockMs: nil, pace: pace))
-        for event in log { _ = tables.take([event], into: &book) }
+        var (tables, machines) = (MachineTables(), MachinePartition(rules: RuleTimeline(), clockMs: nil, pace: pace))
+        for event in log { _ = tables.take([event], into: &machines) }
         return tables
     }
 
@@ -71,20 +71,20 @@ struct MachineStoreTests {
         let partition = Int32(seed)
         let (vehicles, log) = log(seed, &chance)
         var (next, clockMs): (Int, Int64?) = (0, nil)
-        var book = try book(partition, clockMs: nil)
+        var machines = try machines(partition, clockMs: nil)
         struct Killed: Error {}
         while next < log.count {
             let batch = Array(log[next...].prefix(Int(1 + chance.below(20))))
             do {
                 try db.transaction {
-                    _ = try take(batch, &book, partition)
+                    _ = try take(batch, &machines, partition)
                     if chance.once(in: 8) { throw Killed() }
                 }
                 next += batch.count
                 for case .tick(let ts) in batch.map(\.fact) { clockMs = max(clockMs ?? ts, ts) }
             } catch is Killed {
                 db = try MachineStoreTests.connect()
-                book = try self.book(partition, clockMs: clockMs)
+                machines = try self.machines(partition, clockMs: clockMs)
             }
         }
         let wanted = wanted(log)
@@ -94,7 +94,7 @@ struct MachineStoreTests {
         needs.page = MachinePageQuery(after: nil, countMax: 10)
         try MachineStore.read(needs, partition: partition, into: &histories, on: db)
         #expect(histories.page?.machines.map(\.vehicle) == vehicles && histories.page?.last == nil)
-        #expect(!book.isRejudging)
+        #expect(!machines.isRejudging)
         for vehicle in vehicles {
             let found = try #require(histories.machines[vehicle])
             let rows = wanted.readings[vehicle, default: [:]].sorted { $0.key < $1.key }.map(\.value)
@@ -139,21 +139,21 @@ struct MachineStoreTests {
     {
         var chance = SeededChance(seed: 1_000)
         let (vehicles, log) = log(1_000, &chance)
-        var book = try book(1_000, clockMs: nil)
-        _ = try db.transaction { try take(log, &book, 1_000) }
+        var machines = try machines(1_000, clockMs: nil)
+        _ = try db.transaction { try take(log, &machines, 1_000) }
         try db.execute(
             "UPDATE drover.machine_reading SET alert_state = '\\x01' WHERE vehicle LIKE 'm-1000-%';"
                 + "UPDATE drover.vehicle SET next_deadline_at = last_reading_at WHERE topic_partition = 1000")
         let clockMs = log.compactMap { if case .tick(let ts) = $0.fact { ts } else { nil } }.max()!
-        book = try self.book(1_000, clockMs: clockMs)
-        #expect(book.queue.unreadable == vehicles.count)
+        machines = try self.machines(1_000, clockMs: clockMs)
+        #expect(machines.queue.unreadable == vehicles.count)
         let told = try db.query("SELECT count(*) AS n FROM drover.alert WHERE vehicle LIKE 'm-1000-%'")[0].int("n")
         // The next ticks judge them.
         let ticks = (1...60).map {
             MachineEvent(.tick(clockMs + $0), offset: Int64(log.count) + $0, pushedMs: 0)
         }
-        _ = try db.transaction { try take(ticks, &book, 1_000) }
-        #expect(!book.isRejudging)
+        _ = try db.transaction { try take(ticks, &machines, 1_000) }
+        #expect(!machines.isRejudging)
         #expect(
             try db.query("SELECT count(*) AS n FROM drover.alert WHERE vehicle LIKE 'm-1000-%'")[0].int("n") == told)
         var histories = MachineHistories()

@@ -14,7 +14,7 @@ struct SpreadStoreTests {
     private static let database = Result { try TestDatabase.migrated("spreads") }
     private static let partition: Int32 = 3
 
-    private static func book() -> CarPartition {
+    private static func carPartition() -> CarPartition {
         CarPartition(rules: TripRules(), progress: CarProgress(nextOffset: 0, replayFrom: 0, replayClockMs: 0))
     }
 
@@ -22,7 +22,7 @@ struct SpreadStoreTests {
     private struct Worker {
         let db: Connection
         var drivers = DriverPartition(storedOffset: 0)
-        private let book = SpreadStoreTests.book()
+        private let carPartition = SpreadStoreTests.carPartition()
         private var offset: Int64 = 0
 
         init(_ db: Connection) { self.db = db }
@@ -41,12 +41,12 @@ struct SpreadStoreTests {
             offset += 1
             drivers.tick(clockMs: offset, after: offset - 1, offset: offset, pushedMs: 1, isClosing: false)
             let cars = vehicle.map { [DriverPartition.StoredCar(VehicleID($0)!, lastMs: .min)] } ?? []
-            drivers.spread(to: cars[...], isAll: vehicle == nil, book, drivers.dequeueTick()!)
+            drivers.spread(to: cars[...], isAll: vehicle == nil, carPartition, drivers.dequeueTick()!)
             try write([])
         }
 
         mutating func write(_ actions: [(action: Action, offset: Int64?)]) throws {
-            let changes = drivers.drainChanges(book)
+            let changes = drivers.drainChanges(carPartition)
             try db.transaction {
                 try ActionStore.write(actions, partition: SpreadStoreTests.partition, on: db)
                 try InstallationLimitsStore.write(changes, partition: SpreadStoreTests.partition, on: db)
@@ -57,8 +57,8 @@ struct SpreadStoreTests {
 
         /// As another one finds it.
         func takenOver() throws -> DriverPartition {
-            var (book, drivers) = (SpreadStoreTests.book(), DriverPartition(storedOffset: offset + 1))
-            _ = try CarLoader(SpreadStoreTests.partition, on: db).loadAll(into: &book, &drivers)
+            var (carPartition, drivers) = (SpreadStoreTests.carPartition(), DriverPartition(storedOffset: offset + 1))
+            _ = try CarLoader(SpreadStoreTests.partition, on: db).loadAll(into: &carPartition, &drivers)
             return drivers
         }
     }

@@ -1,6 +1,6 @@
 package import Fleet
 
-/// THE list of the stages: what comes in, a topic each, and who folds it. Whoever tells the topics apart switches over all of
+/// The list of the stages: what comes in, a topic each, and who folds it. Whoever tells the topics apart switches over all of
 /// them, without `default`: a new one is a compile error wherever it matters.
 ///
 /// | Stage      | Topic              | A key names | Decoded by       | Folded by         |
@@ -40,7 +40,7 @@ package enum RecordStage: CaseIterable, Sendable {
     }
 }
 
-/// THE list of what leaves the database for topics: the worker's transaction puts it into the outbox, and the relay of
+/// The list of what leaves the database for topics: the worker's transaction puts it into the outbox, and the relay of
 /// `drover notify` publishes it.
 package enum Publication: CaseIterable, Sendable {
     case alerts, assignments, rejected

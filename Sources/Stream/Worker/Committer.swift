@@ -22,11 +22,11 @@ final class Committer: @unchecked Sendable {
         func own(
             _ log: PartitionLog, _ progress: PartitionProgress, _ rejected: RejectedLog, _ selection: VehicleSelection,
             on connection: Connection
-        ) throws -> OwnedPartition {
+        ) throws -> LanePartition {
             let rejects = RejectBuffer(rejected, storedOffset: progress.nextOffset)
             let ticks = PartitionTicks(progress)
             let stage = try stages.make(log, progress, selection, rejects, ticks, connection)
-            return OwnedPartition(
+            return LanePartition(
                 log, progress, of: selection, isLive: isLive, stage: stage, rejects: rejects, ticks: ticks)
         }
     }
@@ -36,14 +36,14 @@ final class Committer: @unchecked Sendable {
         case load([PartitionLog], distrusted: [TopicPartition], done: @Sendable (Result<Loaded, any Error>) -> Void)
         case write(Commit, done: @Sendable (Result<Commit.Outcome, any Error>) -> Void)
         /// The lane waits for it.
-        case recall(OwnedPartition, done: @Sendable (Result<Void, any Error>) -> Void)
+        case recall(LanePartition, done: @Sendable (Result<Void, any Error>) -> Void)
         case stop
     }
 
     struct Loaded: Sendable {
-        var owned: [OwnedPartition] = []
+        var owned: [LanePartition] = []
         /// Partitions of topics that are not what they were.
-        var refused: [TopicPartition: OwnedPartition.Fault] = [:]
+        var refused: [TopicPartition: LanePartition.Fault] = [:]
     }
 
     private let settings: Settings
@@ -126,14 +126,14 @@ final class Committer: @unchecked Sendable {
             return try body(connection)
         } catch {
             connection = nil
-            if (error as? PostgresError)?.sqlState == PostgresError.lockNotAvailable { endStandingStill() }
+            if (error as? PostgresError)?.sqlState == PostgresError.lockNotAvailable { endStalledSessions() }
             throw error
         }
     }
 
-    private func endStandingStill() {
+    private func endStalledSessions() {
         do {
-            let ended = try SchemaConnection.endStandingStill(settings.conninfo)
+            let ended = try SchemaConnection.endStalledSessions(settings.conninfo)
             guard ended > 0 else { return }
             log.warning("ended sessions of a worker that stood still amid a commit", ["count": "\(ended)"])
         } catch { log.error("looking for sessions that stand still failed", ["error": "\(error)"]) }
@@ -149,10 +149,10 @@ final class Committer: @unchecked Sendable {
         let refused = try ProgressStore.claim(all, isLive: settings.isLive, on: connection)
         let logs = all.filter { refused[$0.partition] == nil }
         let owned = try own(logs, on: connection)
-        return Loaded(owned: owned, refused: refused.mapValues(OwnedPartition.Fault.topic))
+        return Loaded(owned: owned, refused: refused.mapValues(LanePartition.Fault.topic))
     }
 
-    private func own(_ logs: [PartitionLog], on connection: Connection) throws -> [OwnedPartition] {
+    private func own(_ logs: [PartitionLog], on connection: Connection) throws -> [LanePartition] {
         guard !logs.isEmpty else { return [] }
         return try connection.transaction {
             let firsts = Dictionary(uniqueKeysWithValues: logs.map { ($0.partition, $0.firstOffset) })
@@ -191,11 +191,11 @@ final class Commit: @unchecked Sendable {
     }
 
     private let parts: [Part]
-    private let resolving: [OwnedPartition]
+    private let resolving: [LanePartition]
     let counts: RecordCounts
 
     /// Takes over what follows from the records that they took.
-    init(of pending: [OwnedPartition], counts: RecordCounts) {
+    init(of pending: [LanePartition], counts: RecordCounts) {
         self.counts = counts
         parts = pending.map { partition in
             Commit.Part(

@@ -10,7 +10,7 @@ final class Lane: @unchecked Sendable {
     // What is not a constant is used on the lane's thread only.
     enum Item: Sendable {
         case records(MessageBatch)
-        case own([OwnedPartition])
+        case own([LanePartition])
         case release([TopicPartition])
         case answered(Commit, Result<Commit.Outcome, any Error>)
         case recalled(TopicPartition, Result<Void, any Error>)
@@ -24,7 +24,7 @@ final class Lane: @unchecked Sendable {
         case lost(Set<TopicPartition>)
         /// Nothing is certain any more of these partitions: they are dropped here, to be loaded again.
         case failed([TopicPartition], String)
-        case broken(TopicPartition, OwnedPartition.Fault)
+        case broken(TopicPartition, LanePartition.Fault)
     }
 
     /// Records that may wait for a commit that is slow; then the lane waits with it.
@@ -47,7 +47,7 @@ final class Lane: @unchecked Sendable {
     private let mailbox = Mailbox<Item>()
     private let thread = WorkerThread()
 
-    private var owned: [TopicPartition: OwnedPartition] = [:]
+    private var owned: [TopicPartition: LanePartition] = [:]
     private var counts = RecordCounts()
     /// The number of vehicles of all that it owns, as it last said so.
     private var vehicles = 0
@@ -141,7 +141,7 @@ final class Lane: @unchecked Sendable {
             // It may be lost amid the batch.
             while first < run.messages.upperBound, let partition = owned[run.partition] {
                 let end = first + min(recordsAtOnce, run.messages.upperBound - first)
-                do throws(OwnedPartition.Fault) {
+                do throws(LanePartition.Fault) {
                     first = try partition.processRun(batch, first..<end, &counts)
                 } catch {
                     owned[run.partition] = nil
@@ -191,7 +191,7 @@ final class Lane: @unchecked Sendable {
     }
 
     /// Waits until what the partition's next record is about is read back, behind the commit in flight.
-    private func recall(_ partition: OwnedPartition) {
+    private func recall(_ partition: LanePartition) {
         let recalled = DispatchSemaphore(value: 0)
         committer.put(
             .recall(partition) { result in
@@ -211,10 +211,10 @@ final class Lane: @unchecked Sendable {
     }
 
     /// The partitions that the next commit is of.
-    private func nextPending() -> [OwnedPartition] {
+    private func nextPending() -> [LanePartition] {
         let pending = owned.values.filter(\.isPending)
         guard Clock.steadyMs() < apartUntilMs, pending.count > 1 else { return pending }
-        func place(_ each: OwnedPartition) -> (String, Int32) { (each.partition.topic, each.partition.partition) }
+        func place(_ each: LanePartition) -> (String, Int32) { (each.partition.topic, each.partition.partition) }
         let sorted = pending.sorted { place($0) < place($1) }
         let next =
             sorted.first { each in lastApart.map { place(each) > ($0.topic, $0.partition) } ?? true } ?? sorted[0]
@@ -233,7 +233,7 @@ final class Lane: @unchecked Sendable {
                 self.mailbox.put(.answered(commit, result))
                 written.signal()
             })
-        // What is read back belongs to this cycle: the books stand still until it is folded in.
+        // What is read back belongs to this cycle: the partitions stand still until it is folded in.
         if commit.isResolving { loop.whileWaiting { written.wait() } }
     }
 

@@ -30,7 +30,7 @@ extension Worker {
 
     func drop(_ partition: TopicPartition) {
         if case .reading(let lane)? = places.removeValue(forKey: partition) { lanes[lane].put(.release([partition])) }
-        watch.set(nil, of: partition)
+        logMonitor.set(nil, of: partition)
         faults[partition] = nil
         lagOffsets[partition] = nil
         written[partition] = nil
@@ -73,9 +73,9 @@ extension Worker {
         load(Array(due.keys))
     }
 
-    func begin(_ partitions: [OwnedPartition], on lane: Int) {
+    func begin(_ partitions: [LanePartition], on lane: Int) {
         var offsets: [TopicPartition: Int64] = [:]
-        var begun: [OwnedPartition] = []
+        var begun: [LanePartition] = []
         do {
             for owned in partitions {
                 guard owned.replayOffset >= owned.firstOffset else {
@@ -95,7 +95,7 @@ extension Worker {
         for owned in begun {
             places[owned.partition] = .reading(lane: lane)
             written[owned.partition] = owned.startOffset
-            watch.set(owned.identity, of: owned.partition.topic)
+            logMonitor.set(owned.identity, of: owned.partition.topic)
             setApart[owned.partition] = owned.selection.vehicles
         }
         // A pause of an earlier owner's may still hold.

@@ -61,7 +61,7 @@ extension Worker {
         for (partition, place) in committed {
             faults[partition] = nil
             if let hash = place.lastRecordHash, hash != 0, case .reading? = places[partition] {
-                watch.set(LogMonitor.Mark(offset: place.nextOffset - 1, fingerprint: hash), of: partition)
+                logMonitor.set(LogMonitor.Mark(offset: place.nextOffset - 1, fingerprint: hash), of: partition)
             }
         }
         let ours = committed.filter { places[$0.key] != nil }.mapValues(\.nextOffset)
@@ -83,7 +83,7 @@ extension Worker {
     func giveUp(_ partitions: some Sequence<TopicPartition>, of lane: Int) -> [TopicPartition] {
         let reading = partitions.filter { places[$0] == .reading(lane: lane) }
         lanes[lane].put(.release(reading))
-        for partition in reading { watch.set(nil, of: partition) }
+        for partition in reading { logMonitor.set(nil, of: partition) }
         said("stopping to read") { try consumer.remove(reading) }
         return reading
     }

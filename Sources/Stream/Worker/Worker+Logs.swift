@@ -23,7 +23,7 @@ extension Worker {
 
     /// Partitions were added to a live topic, or it was made anew: what is read from here on is not what was read before.
     func changed(_ topic: String, _ mismatch: TopicMismatch) {
-        watch.set(nil, of: topic)
+        logMonitor.set(nil, of: topic)
         for (lane, partitions) in reading(of: topic) {
             for partition in giveUp(partitions, of: lane) { leaveAlone(partition, .topic(mismatch)) }
         }
@@ -38,7 +38,7 @@ extension Worker {
     }
 
     /// Skipping by ourselves would hide what is lost; a person decides.
-    func leaveAlone(_ partition: TopicPartition, _ fault: OwnedPartition.Fault) {
+    func leaveAlone(_ partition: TopicPartition, _ fault: LanePartition.Fault) {
         places[partition] = .waiting(untilMs: Clock.steadyMs() + Worker.brokenMs)
         guard faults[partition]?.what != fault.what else { return }
         faults[partition] = fault

@@ -5,7 +5,7 @@ internal import Threads
 /// Vehicles that cannot be written.
 extension Worker {
     func cannotWrite(_ partition: TopicPartition, _ reason: String, before end: Int64) {
-        let fault = OwnedPartition.Fault.unwritable(reason, before: end)
+        let fault = LanePartition.Fault.unwritable(reason, before: end)
         guard let search, QuarantineSearch.topics.contains(partition.topic),
             Clock.steadyMs() - (searchedMs[partition] ?? -Worker.searchMs) >= Worker.searchMs
         else {

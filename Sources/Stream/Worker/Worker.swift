@@ -54,11 +54,11 @@ package final class Worker {
     /// Partitions whose log was replaced while it was read. Marked as such when they are loaded again.
     var distrusted: Set<TopicPartition> = []
     let publisher: RulesPublisher
-    let watch: LogMonitor
+    let logMonitor: LogMonitor
     /// The group's assignment.
     var places: [TopicPartition: Place] = [:]
     var backOff = BackOff(Worker.backOffMs)
-    var faults: [TopicPartition: OwnedPartition.Fault] = [:]
+    var faults: [TopicPartition: LanePartition.Fault] = [:]
     var loadApartUntilMs = Int64.min
     let search: QuarantineSearch?
     var searchUnderWay: WorkerThread?
@@ -70,7 +70,7 @@ package final class Worker {
     var lagCommitMs: Int64 = 0
 
     let loop: Loop
-    let standing: WorkerReadiness
+    let readiness: WorkerReadiness
     /// The group has answered.
     var isMember = false
     var standingMs: Int64 = 0
@@ -85,9 +85,9 @@ package final class Worker {
     package init(_ settings: WorkerSettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
         (self.settings, self.log) = (settings, log)
         loop = health.loop("poll")
-        let standing = WorkerReadiness()
-        self.standing = standing
-        health.check("partitions") { standing.finding }
+        let readiness = WorkerReadiness()
+        self.readiness = readiness
+        health.check("partitions") { readiness.finding }
         let figures = WorkerMetrics(metrics, topics: settings.topics)
         self.metrics = figures
         consumer = try Consumer(
@@ -116,9 +116,9 @@ package final class Worker {
             }
         }
         isPaused = lanes.map { _ in false }
-        watch = LogMonitor(settings.kafka, group: settings.group, log: log) { events.put(.found($0)) }
+        logMonitor = LogMonitor(settings.kafka, group: settings.group, log: log) { events.put(.found($0)) }
         do { try consumer.subscribe(settings.topics) } catch {
-            watch.stop()
+            logMonitor.stop()
             throw error
         }
     }
@@ -149,7 +149,7 @@ package final class Worker {
                 while let event = events.dequeue(timeoutMs: 0) { handle(event) }
                 loadWhatIsDue()
                 commitForLagTools()
-                tellStanding()
+                reportReadiness()
             } catch {
                 metrics.failures.add()
                 log.error("reading from the broker failed", ["error": "\(error)", "retry_in_ms": "\(backOff.ms)"])
@@ -158,10 +158,10 @@ package final class Worker {
             }
         }
         loop.ended()
-        standing.set { $0.isMember = false }
+        readiness.set { $0.isMember = false }
         searchUnderWay?.stop()
         for lane in lanes { lane.stop() }
-        watch.stop()
+        logMonitor.stop()
         log.info("worker stopped", ["records": "\(metrics.records.value)"])
     }
 

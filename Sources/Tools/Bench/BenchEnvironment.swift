@@ -56,11 +56,11 @@ package struct BenchServers {
     package let kafka: KafkaSettings
     package let shape: TopicShape
     package let worker: (Metrics) throws -> Worker
-    package let relay: () throws -> Relay
+    package let relay: () throws -> OutboxRelay
 
     package init(
         folder: String, conninfo: @escaping (_ user: String) -> String, kafka: KafkaSettings, shape: TopicShape,
-        worker: @escaping (Metrics) throws -> Worker, relay: @escaping () throws -> Relay
+        worker: @escaping (Metrics) throws -> Worker, relay: @escaping () throws -> OutboxRelay
     ) {
         self.folder = folder
         self.conninfo = conninfo

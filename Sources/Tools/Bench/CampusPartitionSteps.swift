@@ -8,7 +8,7 @@ package struct CampusPartitionSteps {
     private static let outstanding = 1_000
     private static let beginMs: Int64 = 1_790_000_000_000
 
-    private var book = CampusPartition(clockMs: 0, decidesFrom: 0)
+    private var campuses = CampusPartition(clockMs: 0, decidesFrom: 0)
     private var offset: Int64 = 0
 
     /// The median of each kind of record.
@@ -28,7 +28,7 @@ package struct CampusPartitionSteps {
                 let began = DispatchTime.now().uptimeNanoseconds
                 try bench.say(record)
                 times.append(Double(DispatchTime.now().uptimeNanoseconds - began) / 1e6)
-                _ = bench.book.drainChanges()
+                _ = bench.campuses.drainChanges()
             }
             times.sort()
             return ("\(name): \(kind), p50", times[count / 2])
@@ -51,12 +51,12 @@ package struct CampusPartitionSteps {
                         place: CampusPartitionSteps.place())))
         }
         for number in 0..<CampusPartitionSteps.outstanding { try say(CampusPartitionSteps.pickup(number)) }
-        _ = book.drainChanges()
+        _ = campuses.drainChanges()
     }
 
     private mutating func say(_ kind: RideRecord.Kind) throws {
         let ts = CampusPartitionSteps.beginMs + offset
-        try book.accept(
+        try campuses.accept(
             RideRecord(id: "x\(offset)", campus: "c", ts: ts, by: "bench", kind: kind), offset: offset, atMs: ts)
         offset += 1
     }

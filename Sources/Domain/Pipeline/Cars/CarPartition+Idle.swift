@@ -109,17 +109,17 @@ extension DriverPartition {
     }
 
     /// Precondition: none of those that leave is needed.
-    public mutating func keep(_ leaving: CarPartition.Leaving, _ book: borrowing CarPartition) {
+    public mutating func keep(_ leaving: CarPartition.Leaving, _ carPartition: borrowing CarPartition) {
         cars = leaving.kept.prefix { $0 < cars.count }.map { cars[$0] }
         (lives, waiting, loading) = (
             leaving.renumbered(lives), leaving.renumbered(waiting), leaving.renumbered(loading)
         )
         changed = Set(changed.compactMap { leaving.number(of: $0) })
-        forgetScanned(book)
+        forgetScanned(carPartition)
     }
 
     /// Forgets scans of cars that are not in memory. Precondition: `CarPartition.forgetNew` was called.
-    public mutating func forgetScanned(_ book: borrowing CarPartition) {
-        scanned = scanned.filter { book.number(of: $0) != nil }
+    public mutating func forgetScanned(_ carPartition: borrowing CarPartition) {
+        scanned = scanned.filter { carPartition.number(of: $0) != nil }
     }
 }

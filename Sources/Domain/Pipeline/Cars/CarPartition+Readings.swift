@@ -106,7 +106,7 @@ extension CarPartition {
             cars[number].lastMs = max(lastMs, reading.ts)
             return
         }
-        // Between `replayFrom` and `storedOffset` it was written before this book was loaded.
+        // Between `replayFrom` and `storedOffset` it was written before this partition was loaded.
         if offset < storedOffset, lastMs != .max { return }
         late[number, default: LateReadings()].add(reading, pushedMs: pushedMs)
     }

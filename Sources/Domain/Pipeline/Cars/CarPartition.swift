@@ -26,7 +26,7 @@ public struct CarPartition {
         var isOpen = false
         /// Offset of the first record that is in memory only; `.max` when there is none.
         var firstOffset = Int64.max
-        /// Records before it were in the database when the book was loaded.
+        /// Records before it were in the database when the partition was loaded.
         var skipBefore: Int64 = 0
         /// The partition's clock when the first record that is in memory only came, else when the bag was written.
         var sinceMs: Int64 = 0
@@ -60,7 +60,7 @@ public struct CarPartition {
     var newVehicles: Set<VehicleID> = []
     /// The greatest tick seen; 0 before the first.
     public internal(set) var clockMs: Int64
-    /// Records before it were processed before this book was loaded: their rows are in the database.
+    /// Records before it were processed before this partition was loaded: their rows are in the database.
     let storedOffset: Int64
     var replay: (offset: Int64, clockMs: Int64)
 

@@ -2,7 +2,7 @@ internal import Codecs
 public import Fleet
 public import Trips
 
-/// The rows of one cycle, as absolute values, one a key. Cars are numbers of the book that made them.
+/// The rows of one cycle, as absolute values, one a key. Cars are numbers of the partition that made them.
 public struct CarRows: Sendable {
     public struct Correction: Equatable, Sendable {
         /// 0: never corrected.

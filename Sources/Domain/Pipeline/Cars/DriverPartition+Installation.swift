@@ -55,13 +55,13 @@ extension DriverPartition {
 
     /// Those of the cars that follow in the order of their names to which it comes now, and which of them must be in memory.
     public func next(
-        of cars: [StoredCar], _ book: borrowing CarPartition, _ room: inout SpreadRoom, _ tick: Tick
+        of cars: [StoredCar], _ carPartition: borrowing CarPartition, _ room: inout SpreadRoom, _ tick: Tick
     ) -> (cars: ArraySlice<StoredCar>, recalled: [VehicleID]) {
         guard let fromMs = spreading?.limits.fromMs else { return ([], []) }
         var (count, recalled): (Int, [VehicleID]) = (0, [])
         for car in cars {
-            let number = book.number(of: car.vehicle)
-            let lastMs = number.map { book.lastMs($0) } ?? car.lastMs
+            let number = carPartition.number(of: car.vehicle)
+            let lastMs = number.map { carPartition.lastMs($0) } ?? car.lastMs
             let isAsked = judgedFromMs(car, number, lastMs: lastMs, fromMs: fromMs, tick) != nil
             if isAsked || car.hasScans {
                 guard room.letIn() else { break }
@@ -87,7 +87,7 @@ extension DriverPartition {
     ///
     /// - Parameter isAll: none is left.
     public mutating func spread(
-        to cars: ArraySlice<StoredCar>, isAll: Bool, _ book: borrowing CarPartition, _ tick: Tick
+        to cars: ArraySlice<StoredCar>, isAll: Bool, _ carPartition: borrowing CarPartition, _ tick: Tick
     ) {
         guard let (_, after) = spreading else { return }
         let reach = isAll ? InstallationLimits.Reach.all(offset: tick.offset) : .upTo(cars.last?.vehicle ?? after)
@@ -95,7 +95,9 @@ extension DriverPartition {
         changedLimits.insert(limits.inForceMs)
         for car in cars {
             if car.hasScans { askCodes(car.vehicle, offset: tick.offset) }
-            if let number = book.number(of: car.vehicle) { spread(limits, to: car, number, book.lastMs(number), tick) }
+            if let number = carPartition.number(of: car.vehicle) {
+                spread(limits, to: car, number, carPartition.lastMs(number), tick)
+            }
         }
     }
 
@@ -123,10 +125,11 @@ extension DriverPartition {
     }
 
     /// Those that the database knows and to which limits have come.
-    mutating func watchAll(_ book: borrowing CarPartition, from first: Int) {
+    mutating func watchAll(_ carPartition: borrowing CarPartition, from first: Int) {
         guard !installation.entries.isEmpty else { return }
-        for number in first..<max(first, book.count) where installation.rules(of: book.name(number)) != nil {
-            (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number))
+        for number in first..<max(first, carPartition.count)
+        where installation.rules(of: carPartition.name(number)) != nil {
+            (cars[number].standing, cars[number].lastMs) = (.watched, carPartition.lastMs(number))
         }
     }
 

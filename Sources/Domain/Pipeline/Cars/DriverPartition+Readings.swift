@@ -4,7 +4,7 @@ public import Fleet
 
 /// Readings as they come: what is in order is judged from memory.
 extension DriverPartition {
-    /// A reading that the book of cars has taken, in whatever order. `clockMs` is the partition's clock before it.
+    /// A reading that `CarPartition` has taken, in whatever order. `clockMs` is the partition's clock before it.
     @inline(__always)
     public mutating func look(
         _ number: Int, _ reading: borrowing CarReading, offset: Int64, pushedMs: Int64, clockMs: Int64

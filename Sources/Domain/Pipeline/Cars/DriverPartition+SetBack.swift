@@ -42,13 +42,13 @@ extension DriverPartition {
 
     /// Those of the cars that follow in the order of their names to which it comes now, and which of them must be in memory.
     public func next(
-        of cars: [StoredCar], _ spread: CarSpread, _ book: borrowing CarPartition, _ room: inout SpreadRoom,
+        of cars: [StoredCar], _ spread: CarSpread, _ carPartition: borrowing CarPartition, _ room: inout SpreadRoom,
         clockMs: Int64
     ) -> (cars: ArraySlice<StoredCar>, recalled: [VehicleID]) {
         var (count, recalled): (Int, [VehicleID]) = (0, [])
         for car in cars {
-            let number = book.number(of: car.vehicle)
-            let lastMs = number.map { book.lastMs($0) } ?? car.lastMs
+            let number = carPartition.number(of: car.vehicle)
+            let lastMs = number.map { carPartition.lastMs($0) } ?? car.lastMs
             let isAsked = spread.isAbout(car, lastMs: lastMs, installation)
             if isAsked || number.map({ isAhead($0, clockMs) }) ?? false {
                 guard room.letIn() else { break }
@@ -68,12 +68,12 @@ extension DriverPartition {
     ///
     /// - Parameter offset: of the record or tick.
     public mutating func note(
-        _ cars: ArraySlice<StoredCar>, _ spread: CarSpread, _ book: borrowing CarPartition, clockMs: Int64,
+        _ cars: ArraySlice<StoredCar>, _ spread: CarSpread, _ carPartition: borrowing CarPartition, clockMs: Int64,
         offset: Int64
     ) {
         for car in cars {
-            guard let number = book.number(of: car.vehicle) else { continue }
-            let lastMs = book.lastMs(number)
+            guard let number = carPartition.number(of: car.vehicle) else { continue }
+            let lastMs = carPartition.lastMs(number)
             if spread.isAbout(car, lastMs: lastMs, installation) {
                 know(number, lastMs: lastMs)
                 let askedMs = lives[number]?.lastMs ?? lastMs

@@ -16,28 +16,30 @@ extension DriverPartition {
     ///   - open: what is told as open.
     ///   - contexts: of those with a state.
     public mutating func restore(
-        _ book: borrowing CarPartition, from first: Int, people: [People], records: [DriverRecord],
+        _ carPartition: borrowing CarPartition, from first: Int, people: [People], records: [DriverRecord],
         open: [VehicleID: [ToldAlert]], contexts: [VehicleID: DriverContext]
     ) {
         while cars.count < first { cars.append(Car()) }
-        for number in first..<max(first, book.count) {
-            cars.append(Car(standing: book.lastMs(number) == .min ? .unknown : .unwatched))
+        for number in first..<max(first, carPartition.count) {
+            cars.append(Car(standing: carPartition.lastMs(number) == .min ? .unknown : .unwatched))
         }
-        watchAll(book, from: first)
+        watchAll(carPartition, from: first)
         for people in people {
-            guard let number = book.number(of: people.vehicle) else { continue }
-            if people.isWatched { (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number)) }
+            guard let number = carPartition.number(of: people.vehicle) else { continue }
+            if people.isWatched {
+                (cars[number].standing, cars[number].lastMs) = (.watched, carPartition.lastMs(number))
+            }
             cars[number].ownedMs = people.ownedMs
         }
         nextDueMs = .min
         var open = open
         for record in records {
-            guard let number = book.number(of: record.vehicle) else { continue }
+            guard let number = carPartition.number(of: record.vehicle) else { continue }
             let told = open.removeValue(forKey: record.vehicle) ?? []
             // Of a car that nobody drives its trouble codes may wait, and what was told of it to be taken back.
             let isLatest = record.waiting?.isLatest == true
             if record.live != nil || isLatest || record.waiting == nil && !told.isEmpty {
-                (cars[number].standing, cars[number].lastMs) = (.watched, book.lastMs(number))
+                (cars[number].standing, cars[number].lastMs) = (.watched, carPartition.lastMs(number))
             }
             waiting[number] = record.waiting
             if isLatest { continue }
@@ -54,7 +56,7 @@ extension DriverPartition {
             }
         }
         for (vehicle, told) in open {
-            guard let number = book.number(of: vehicle) else { continue }
+            guard let number = carPartition.number(of: vehicle) else { continue }
             askAll(number, fromMs: told.map(\.episode.openedMs).min()!)
         }
     }

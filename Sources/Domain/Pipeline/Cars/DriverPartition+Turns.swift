@@ -12,9 +12,9 @@ extension DriverPartition {
 
     /// The cars whose turn it is, in the order in which that was asked; of one record by their names. Those whose latest readings
     /// wait come first, but leave a fourth to the others.
-    public func turns(_ book: borrowing CarPartition, most: Int) -> (latest: [Turn], others: [Turn]) {
-        let latest = first(most, of: book) { $0.isLatest }
-        let others = first(most, of: book) { !$0.isLatest }
+    public func turns(_ carPartition: borrowing CarPartition, most: Int) -> (latest: [Turn], others: [Turn]) {
+        let latest = first(most, of: carPartition) { $0.isLatest }
+        let others = first(most, of: carPartition) { !$0.isLatest }
         let othersCount = min(others.count, max(most / 4, most - latest.count))
         return (Array(latest.prefix(most - othersCount)), Array(others.prefix(othersCount)))
     }
@@ -27,11 +27,13 @@ extension DriverPartition {
     }
 
     /// Many may wait: only those that come first are sorted, and named.
-    private func first(_ most: Int, of book: borrowing CarPartition, where isMeant: (Waiting) -> Bool) -> [Turn] {
+    private func first(_ most: Int, of carPartition: borrowing CarPartition, where isMeant: (Waiting) -> Bool) -> [Turn]
+    {
         var first: [(number: Int, asked: Waiting)] = []
         func comes(_ number: Int, _ asked: Waiting, before other: (number: Int, asked: Waiting)) -> Bool {
             if asked.askedOffset != other.asked.askedOffset { return asked.askedOffset < other.asked.askedOffset }
-            return book.vehicle(Int32(number)).lexicographicallyPrecedes(book.vehicle(Int32(other.number)))
+            return carPartition.vehicle(Int32(number)).lexicographicallyPrecedes(
+                carPartition.vehicle(Int32(other.number)))
         }
         for (number, asked) in waiting where isMeant(asked) {
             if first.count == most, !comes(number, asked, before: first[most - 1]) { continue }
@@ -43,7 +45,7 @@ extension DriverPartition {
             first.insert((number, asked), at: low)
             if first.count > most { first.removeLast() }
         }
-        return first.map { Turn(number: $0.number, vehicle: book.name($0.number), asked: $0.asked) }
+        return first.map { Turn(number: $0.number, vehicle: carPartition.name($0.number), asked: $0.asked) }
     }
 
     /// Judges the stretch that a turn is about: the car's latest, or the first one from `asked.fromMs` on.

@@ -62,12 +62,12 @@ extension DriverPartition {
     }
 
     /// Hands over what was told and what is to be known after a restart.
-    public mutating func drainChanges(_ book: borrowing CarPartition) -> Changes {
+    public mutating func drainChanges(_ carPartition: borrowing CarPartition) -> Changes {
         var (records, gone): ([DriverRecord], [VehicleID]) = ([], [])
         var vehicles = changedCodes
-        for number in changed { vehicles.insert(book.name(number)) }
+        for number in changed { vehicles.insert(carPartition.name(number)) }
         for vehicle in vehicles.sorted() {
-            let number = book.number(of: vehicle)
+            let number = carPartition.number(of: vehicle)
             let (live, asked) = (number.flatMap { lives[$0] }, number.flatMap { waiting[$0] })
             let record = DriverRecord(
                 vehicle: vehicle, live: live.map { ($0.packed, $0.nextOffset) }, waiting: asked,

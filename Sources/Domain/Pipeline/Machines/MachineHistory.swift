@@ -196,7 +196,7 @@ public struct MachineChanges: Equatable, Sendable {
     /// Nil: judged again to the end.
     public var rejudging: [VehicleID: Rejudging?] = [:]
     /// All that are under way now; nil: they are as they were.
-    public var spreads: MachineSweeps?
+    public var spreads: MachineSpreads?
     /// To be told, in the order of the log.
     public var transitions: [AlertTransition] = []
     /// The rule sets, with their offsets.

@@ -45,7 +45,7 @@ public struct MachinePartition: Sendable {
     /// The partition's clock: its greatest tick.
     public internal(set) var clockMs: Int64
     public internal(set) var queue: RejudgingQueue
-    public internal(set) var spreads: MachineSweeps
+    public internal(set) var spreads: MachineSpreads
     let pace: Pace
     private(set) var slots: [VehicleID: Int] = [:]
     private(set) var machines: [Machine] = []
@@ -56,7 +56,7 @@ public struct MachinePartition: Sendable {
     /// For a partition taken over: its rule sets, its clock and what waits to be judged again, as they are stored.
     public init(
         rules: RuleTimeline, clockMs: Int64?, rejudging: [VehicleID: Rejudging] = [:],
-        spreads: MachineSweeps = MachineSweeps(), machinesMax: Int = 200_000, pace: Pace = .product
+        spreads: MachineSpreads = MachineSpreads(), machinesMax: Int = 200_000, pace: Pace = .product
     ) {
         (self.rules, self.clockMs, self.machinesMax) = (rules, clockMs ?? .min, machinesMax)
         (queue, self.spreads, self.pace) = (RejudgingQueue(rejudging), spreads, pace)
@@ -93,15 +93,15 @@ public struct MachinePartition: Sendable {
         case .setBack(let ts): return setBack(ts, first, histories)
         case .reading, .tick, .action: break
         }
-        let session = MachineSession.run(self, histories, events)
-        if !session.needs.isEmpty { return .needs(session.needs) }
-        clockMs = session.clockMs
-        var changes = session.changes
-        for (vehicle, asked) in session.asked { ask(asked, of: vehicle, &changes) }
-        for live in session.machines.values.sorted(by: { $0.vehicle < $1.vehicle }) where live.hasChanged {
+        let batch = MachineBatchFold.run(self, histories, events)
+        if !batch.needs.isEmpty { return .needs(batch.needs) }
+        clockMs = batch.clockMs
+        var changes = batch.changes
+        for (vehicle, asked) in batch.asked { ask(asked, of: vehicle, &changes) }
+        for live in batch.machines.values.sorted(by: { $0.vehicle < $1.vehicle }) where live.hasChanged {
             write(live, &changes)
         }
-        return .accepted(changes, count: session.count)
+        return .accepted(changes, count: batch.count)
     }
 
     private mutating func write(_ live: LiveMachine, _ changes: inout MachineChanges) {
@@ -125,7 +125,7 @@ public struct MachinePartition: Sendable {
         if let effect = rules.insert(entry) {
             guard let page = histories.page(firstPage) else { return .needs(firstPage) }
             let span = Rejudging.Span(fromMs: effect.fromMs, untilMs: effect.untilMs ?? .max)
-            begin(MachineSweep(span, sinceMs: effect.fromMs, askedOffset: event.offset), page, &changes)
+            begin(MachineSpread(span, sinceMs: effect.fromMs, askedOffset: event.offset), page, &changes)
         }
         self.rules = rules
         return .accepted(changes, count: 1)
@@ -138,14 +138,14 @@ public struct MachinePartition: Sendable {
         clockMs = ts
         var changes = MachineChanges()
         let end = Rejudging.Span(fromMs: .max, untilMs: .max)
-        begin(MachineSweep(end, sinceMs: .min, askedOffset: event.offset), page, &changes)
+        begin(MachineSpread(end, sinceMs: .min, askedOffset: event.offset), page, &changes)
         return .accepted(changes, count: 1)
     }
 
     private var firstPage: MachinePageQuery { MachinePageQuery(after: nil, countMax: pace.notedMax) }
 
     /// Notes the first piece, at the record that asks for it; the others at ticks.
-    private mutating func begin(_ spread: MachineSweep, _ page: MachinePage, _ changes: inout MachineChanges) {
+    private mutating func begin(_ spread: MachineSpread, _ page: MachinePage, _ changes: inout MachineChanges) {
         for (vehicle, asked) in page.noted(spread, askedOffset: spread.askedOffset) {
             ask(asked, of: vehicle, &changes)
         }
@@ -310,7 +310,7 @@ extension MachineHistories {
     fileprivate func page(_ query: MachinePageQuery) -> MachinePage? { page.flatMap { $0.query == query ? $0 : nil } }
 }
 
-extension MachineSweep {
+extension MachineSpread {
     fileprivate func next(_ pace: MachinePartition.Pace) -> MachinePageQuery {
         MachinePageQuery(after: after, countMax: pace.notedMax)
     }

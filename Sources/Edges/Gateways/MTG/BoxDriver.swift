@@ -148,7 +148,7 @@ final class BoxDriver: DeviceDriver {
         case .spool: box.schedule.succeeded(nowMs: nowMs)
         case let fault?: failed(box, madeProgress: readings > 0, fault, nowMs)
         }
-        if let contact = contact(with: box, isDone: fault?.isBoxs != true, madeProgress: readings > 0, nowMs) {
+        if let contact = contact(with: box, isDone: fault?.isDeviceFault != true, madeProgress: readings > 0, nowMs) {
             news.append(.put(page(contact, of: box)))
         }
         return news
@@ -169,7 +169,7 @@ final class BoxDriver: DeviceDriver {
         guard let fault else {
             return .answer(request, isDone: true, readings == 1 ? "1 new reading" : "\(readings) new readings")
         }
-        guard fault.isBoxs else { return .answer(request, isDone: false, "\(fault). \(fault.advice)") }
+        guard fault.isDeviceFault else { return .answer(request, isDone: false, "\(fault). \(fault.advice)") }
         log.warning(
             "somebody asks for a box that does not answer",
             ["vehicle": "\(request.vehicle)", "fault": "\(fault)", "do": "\(fault.advice)"])

@@ -37,7 +37,7 @@ package enum BoxFault: Error, Equatable, CustomStringConvertible {
     }
 
     /// The box, or the way to it, failed; not our own disk.
-    var isBoxs: Bool { if case .spool = self { false } else { true } }
+    var isDeviceFault: Bool { if case .spool = self { false } else { true } }
 
     /// For metrics: a small closed set.
     package static let labels = [

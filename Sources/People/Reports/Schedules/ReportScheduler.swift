@@ -148,12 +148,12 @@ package final class ReportScheduler {
             try failed(run, error, connection)
             return true
         }
-        let letter = ReportMail(
+        let reportMail = ReportMail(
             title: output.title, text: output.text(), name: made.name, mediaType: made.mediaType, bytes: made.bytes,
             isHTML: schedule.format == .html, address: settings.address)
         let recipients = try ReportRunStore.recipients(run, on: connection)
         for recipient in recipients {
-            try MailStore.add(letter.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
+            try MailStore.add(reportMail.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
         }
         try ReportAudit.mailed(schedule, to: recipients, isRevised: false, on: connection)
         let missing = schedule.mailTo.count - recipients.count
@@ -235,12 +235,12 @@ package final class ReportScheduler {
             let kept = try ReportRunStore.kept(run, on: connection)
         {
             let title = "Revised: \(schedule.report.title) \(ask.span.text)"
-            let letter = ReportMail(
+            let reportMail = ReportMail(
                 title: title, text: "\(title)\n\nLate data has changed it: \(kept.change)", name: kept.name,
                 mediaType: kept.mediaType, bytes: kept.content, isHTML: schedule.format == .html,
                 address: settings.address)
             for recipient in try ReportRunStore.recipients(run, on: connection) {
-                try MailStore.add(letter.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
+                try MailStore.add(reportMail.mail(to: recipient, nowMs: Clock.nowMs()), on: connection)
                 mails += 1
             }
         }

@@ -8,7 +8,7 @@ internal import Storage
 /// Mailed links: registration, confirmation, a new password.
 extension AccountRoutes {
     func register(_ request: Request, _ fields: FormFields) throws -> Response {
-        guard let post else { return noMail }
+        guard let accountMail else { return noMail }
         let (first, last) = (fields.name("first_name"), fields.name("last_name"))
         func again(_ status: Int, _ text: String) -> Response {
             .unkept(
@@ -28,7 +28,7 @@ extension AccountRoutes {
         }
         guard
             try pool.withConnection({
-                try LogInStore.beginRegistration(mail: mail, remote: request.remote, on: $0)
+                try PageSessionStore.beginRegistration(mail: mail, remote: request.remote, on: $0)
             })
         else { return again(429, AccountRoutes.tooMany).with("Retry-After", "3600") }
         // Computed for everybody, so that the time reveals nothing.
@@ -37,27 +37,27 @@ extension AccountRoutes {
         }
         let link = Token.random()
         try pool.withConnection {
-            try LogInStore.register(
+            try PageSessionStore.register(
                 mail: mail, account: "a-" + Hex.text(Secrets.random(8)), firstName: first,
                 lastName: last, new: kept, link: link.digest,
-                confirm: post.letter(
+                confirm: accountMail.sealed(
                     "Confirm your mail address",
                     """
                     Somebody made an account with this mail address. If it was you, confirm it with the password that you chose:
 
-                    \(post.address)/confirm?link=\(link.text)
+                    \(accountMail.address)/confirm?link=\(link.text)
 
                     The link is good once and for a day. If it was not you, forget this: without the link nobody gets in.
 
                     """),
-                known: post.letter(
+                known: accountMail.sealed(
                     "You already have an account",
                     """
                     Somebody wanted to make an account with this mail address, which has one already. If it was you, log in:
 
-                    \(post.address)/login
+                    \(accountMail.address)/login
 
-                    If you forgot the password: \(post.address)/forgot
+                    If you forgot the password: \(accountMail.address)/forgot
                     If it was not you, there is nothing to do.
 
                     """), on: $0)
@@ -68,7 +68,7 @@ extension AccountRoutes {
     }
 
     func forgot(_ request: Request, _ fields: FormFields) throws -> Response {
-        guard let post else { return noMail }
+        guard let accountMail else { return noMail }
         guard let mail = AccountRoutes.mail(fields["mail"]) else {
             return .unkept(
                 AccountView.forgot(
@@ -76,19 +76,19 @@ extension AccountRoutes {
             )
         }
         let link = Token.random()
-        let letter = post.letter(
+        let sealedMail = accountMail.sealed(
             "A new password",
             """
             Somebody asked for a new password for the account with this mail address. If it was you, choose one:
 
-            \(post.address)/password?link=\(link.text)
+            \(accountMail.address)/password?link=\(link.text)
 
             The link is good once and for an hour. If it was not you, forget this: the old password stays.
 
             """)
         let isAdmitted = try pool.withConnection {
-            try LogInStore.askPasswordLink(
-                mail: mail, remote: request.remote, link: link.digest, letter: letter, on: $0)
+            try PageSessionStore.askPasswordLink(
+                mail: mail, remote: request.remote, link: link.digest, sealedMail: sealedMail, on: $0)
         }
         guard isAdmitted else {
             return Response.unkept(
@@ -101,10 +101,10 @@ extension AccountRoutes {
                 "If there is an account with \(mail), a mail with a link is on its way. It is good for an hour."))
     }
 
-    func showLink(_ request: Request, _ purpose: LogInStore.LinkLook.Purpose) -> Response {
+    func showLink(_ request: Request, _ purpose: PageSessionStore.LinkLook.Purpose) -> Response {
         answered {
             guard let link = request.query["link"].flatMap({ Token($0) }),
-                let look = try pool.withConnection({ try LogInStore.look(at: link.digest, on: $0) }),
+                let look = try pool.withConnection({ try PageSessionStore.look(at: link.digest, on: $0) }),
                 look.purpose == purpose
             else { return AccountRoutes.linkOver }
             return switch purpose {
@@ -116,7 +116,7 @@ extension AccountRoutes {
 
     func confirm(_ request: Request, _ fields: FormFields) throws -> Response {
         guard let link = fields["link"].flatMap({ Token($0) }),
-            let look = try pool.withConnection({ try LogInStore.look(at: link.digest, on: $0) }),
+            let look = try pool.withConnection({ try PageSessionStore.look(at: link.digest, on: $0) }),
             look.purpose == .confirm, let recipe = look.recipe
         else { return AccountRoutes.linkOver }
         let session = Token.random()
@@ -125,7 +125,7 @@ extension AccountRoutes {
         guard password == nil || digest != nil else { return busy }
         guard let digest,
             try pool.withConnection({
-                try LogInStore.confirm(
+                try PageSessionStore.confirm(
                     link: link.digest, password: digest, session: session.digest, agent: AccountRoutes.agent(request),
                     on: $0)
             })
@@ -140,7 +140,7 @@ extension AccountRoutes {
 
     func setPassword(_ request: Request, _ fields: FormFields) throws -> Response {
         guard let link = fields["link"].flatMap({ Token($0) }),
-            let look = try pool.withConnection({ try LogInStore.look(at: link.digest, on: $0) }),
+            let look = try pool.withConnection({ try PageSessionStore.look(at: link.digest, on: $0) }),
             look.purpose == .password
         else { return AccountRoutes.linkOver }
         func again(_ text: String) -> Response {
@@ -159,7 +159,7 @@ extension AccountRoutes {
         // Whoever opens the link gets in with the password chosen here, whatever others have tried meanwhile.
         let device = Token.random()
         let isSet = try pool.withConnection {
-            try LogInStore.setPassword(link: link.digest, mail: mail, new: kept, device: device.digest, on: $0)
+            try PageSessionStore.setPassword(link: link.digest, mail: mail, new: kept, device: device.digest, on: $0)
         }
         guard isSet else {
             return look.hasMail ? AccountRoutes.linkOver : again("Another account has this mail address already.")
@@ -171,9 +171,9 @@ extension AccountRoutes {
     }
 }
 
-extension AccountRoutes.Post {
-    func letter(_ subject: String, _ text: String) -> LogInStore.SealedMail {
-        LogInStore.SealedMail(
+extension AccountRoutes.AccountMail {
+    func sealed(_ subject: String, _ text: String) -> PageSessionStore.SealedMail {
+        PageSessionStore.SealedMail(
             id: "account-" + Hex.text(Secrets.random(16)), subject: subject, body: key.seal(Array(text.utf8)))
     }
 }

@@ -14,7 +14,7 @@ extension AccountRoutes {
     ) throws -> Response {
         .unkept(
             AccountView.account(
-                holder, sessions: try LogInStore.sessions(ofSession: session.digest, on: connection),
+                holder, sessions: try PageSessionStore.sessions(ofSession: session.digest, on: connection),
                 mark: CSRFGuard.mark(session), notice: notice,
                 more: AppPasswordView.sections(
                     holder, tokens: try AppPasswordStore.list(ofSession: session.digest, on: connection),
@@ -37,9 +37,9 @@ extension AccountRoutes {
                 session, holder, .fault("The time zone is none that is known, like Europe/Berlin."), connection,
                 status: 422)
         }
-        try LogInStore.change(
+        try PageSessionStore.change(
             session: session.digest, firstName: first, lastName: last, units: units, zone: zone, on: connection)
-        guard let changed = try LogInStore.holder(ofSession: session.digest, on: connection) else {
+        guard let changed = try PageSessionStore.holder(ofSession: session.digest, on: connection) else {
             return .seeOther("/login")
         }
         return try account(session, changed, .done("Saved."), connection)
@@ -55,7 +55,7 @@ extension AccountRoutes {
         }
         guard !Password.isBusy else { return busy }
         guard
-            let recipe = try LogInStore.ownRecipe(session: session.digest, remote: request.remote, on: connection)
+            let recipe = try PageSessionStore.ownRecipe(session: session.digest, remote: request.remote, on: connection)
         else {
             return try account(session, holder, .fault(AccountRoutes.tooMany), connection, status: 429)
                 .with("Retry-After", "900")
@@ -63,7 +63,7 @@ extension AccountRoutes {
         guard let kept = AccountRoutes.kept(password),
             let old = Password.digest(fields.password("old") ?? "", salt: recipe.salt, cost: recipe.cost)
         else { return try busy(holder.mail ?? "", request, session.digest, connection) }
-        guard try LogInStore.changePassword(session: session.digest, old: old, new: kept, on: connection) else {
+        guard try PageSessionStore.changePassword(session: session.digest, old: old, new: kept, on: connection) else {
             try AuditLog.record(
                 .logInFailed, about: holder.mail, from: request.remote, [("why", "own password")], on: connection)
             return try account(
@@ -79,7 +79,7 @@ extension AccountRoutes {
     ) throws -> Response {
         if let number = fields["number"].flatMap({ Int64($0) }) {
             try connection.transaction {
-                try LogInStore.end(session: session.digest, number: number, on: connection)
+                try PageSessionStore.end(session: session.digest, number: number, on: connection)
                 try AuditLog.record(.sessionEnded, by: holder.account, from: request.remote, on: connection)
             }
         }

@@ -115,7 +115,8 @@ extension AccountRoutes {
         if state.hasPassword {
             guard !Password.isBusy else { return busy }
             guard
-                let recipe = try LogInStore.ownRecipe(session: session.digest, remote: request.remote, on: connection)
+                let recipe = try PageSessionStore.ownRecipe(
+                    session: session.digest, remote: request.remote, on: connection)
             else { return try tooMany() }
             guard let digest = Password.digest(fields.password("old") ?? "", salt: recipe.salt, cost: recipe.cost)
             else { return try busy(holder.mail ?? "", request, session.digest, connection) }

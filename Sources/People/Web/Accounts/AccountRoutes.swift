@@ -11,7 +11,7 @@ package import Telemetry
 /// there is an account. Through the page's login, which calls functions and reads no table of accounts.
 package final class AccountRoutes: Sendable {
     /// The prefix of mailed links, and the key that seals the mail while it waits.
-    package struct Post: Sendable {
+    package struct AccountMail: Sendable {
         let address: String
         let key: CodeKey
         /// - Parameter address: as people reach the pages, like `https://drover.example.org`.
@@ -24,7 +24,7 @@ package final class AccountRoutes: Sendable {
     let pool: ConnectionPool
     let cookie: SessionCookie
     let deviceMark: DeviceCookie
-    let post: Post?
+    let accountMail: AccountMail?
     /// Seals the secrets of second factors; nil: there are none.
     let codeKey: CodeKey?
     let secondFactor: SecondFactorRule
@@ -37,10 +37,10 @@ package final class AccountRoutes: Sendable {
     /// - Parameters:
     ///   - isSecure: the pages come over HTTPS, from us or a proxy.
     ///   - provider: the name of the OpenID provider, nil: there is none.
-    ///   - post: nil: no mail can be sent, so nobody registers or gets a new password by it.
+    ///   - accountMail: nil: no mail can be sent, so nobody registers or gets a new password by it.
     ///   - codeKey: nil: there are no second factors.
     package init(
-        conninfo: String, isSecure: Bool, post: Post?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
+        conninfo: String, isSecure: Bool, accountMail: AccountMail?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
         assets: AssetFiles, provider: String?, log: Log
     ) {
         pool = ConnectionPool(conninfo: conninfo)
@@ -49,7 +49,7 @@ package final class AccountRoutes: Sendable {
         self.secondFactor = secondFactor
         self.assets = assets
         cookie = SessionCookie(isSecure: isSecure)
-        self.post = post
+        self.accountMail = accountMail
         self.log = log
         deviceMark = DeviceCookie(isSecure: isSecure)
         self.provider = provider
@@ -61,9 +61,9 @@ package final class AccountRoutes: Sendable {
         }
         router.add("POST", "/login") { [self] in form($0, logIn) }
         router.add("POST", "/logout") { [self] in ownForm($0, isForHalf: true, logOut) }
-        router.add("GET", "/register") { [self] _ in post == nil ? noMail : .unkept(AccountView.register()) }
+        router.add("GET", "/register") { [self] _ in accountMail == nil ? noMail : .unkept(AccountView.register()) }
         router.add("POST", "/register") { [self] in form($0, register) }
-        router.add("GET", "/forgot") { [self] _ in post == nil ? noMail : .unkept(AccountView.forgot()) }
+        router.add("GET", "/forgot") { [self] _ in accountMail == nil ? noMail : .unkept(AccountView.forgot()) }
         router.add("POST", "/forgot") { [self] in form($0, forgot) }
         router.add("GET", "/confirm") { [self] in showLink($0, .confirm) }
         router.add("POST", "/confirm") { [self] in form($0, confirm) }
@@ -98,7 +98,7 @@ package final class AccountRoutes: Sendable {
         guard !Password.isBusy else { return busy }
         let (shown, device) = (deviceMark.token(request), Token.random())
         let recipe = try pool.withConnection {
-            try LogInStore.begin(mail: mail, remote: request.remote, device: shown?.digest, on: $0)
+            try PageSessionStore.begin(mail: mail, remote: request.remote, device: shown?.digest, on: $0)
         }
         guard let recipe else {
             try noteFailure(of: mail, request, "too many tries")
@@ -109,9 +109,9 @@ package final class AccountRoutes: Sendable {
         }
         let (session, isKept) = (Token.random(), fields["keep"] == "1")
         let isIn = try pool.withConnection {
-            try LogInStore.logIn(
+            try PageSessionStore.logIn(
                 mail: mail, password: digest, session: session.digest,
-                device: LogInStore.Device(
+                device: PageSessionStore.Device(
                     agent: AccountRoutes.agent(request), remote: request.remote, shown: shown?.digest,
                     new: device.digest),
                 isKept: isKept, on: $0)
@@ -134,7 +134,7 @@ package final class AccountRoutes: Sendable {
         _ request: Request, _ fields: FormFields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
     ) throws -> Response {
         try connection.transaction {
-            try LogInStore.end(session: session.digest, on: connection)
+            try PageSessionStore.end(session: session.digest, on: connection)
             try AuditLog.record(.logOut, by: holder.account, from: request.remote, on: connection)
         }
         return Response.seeOther("/login").with("Set-Cookie", cookie.ended).with("Cache-Control", "no-store")
@@ -143,7 +143,7 @@ package final class AccountRoutes: Sendable {
     /// Notes a log-in before the browser is told.
     func noteLogIn(_ session: Token, _ request: Request, with what: String) throws {
         try pool.withConnection { connection in
-            guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else { return }
+            guard let holder = try PageSessionStore.holder(ofSession: session.digest, on: connection) else { return }
             try AuditLog.record(
                 .logIn, by: holder.account, from: request.remote, [("with", what)], on: connection)
         }
@@ -175,10 +175,10 @@ package final class AccountRoutes: Sendable {
         return .success(password)
     }
 
-    static func kept(_ password: String) -> LogInStore.Kept? {
+    static func kept(_ password: String) -> PageSessionStore.Kept? {
         let salt = Password.randomSalt()
         return Password.digest(password, salt: salt).map {
-            LogInStore.Kept(password: $0, salt: salt, cost: .standard)
+            PageSessionStore.Kept(password: $0, salt: salt, cost: .standard)
         }
     }
 
@@ -227,7 +227,7 @@ package final class AccountRoutes: Sendable {
     func busy(
         _ mail: String, _ request: Request, _ device: [UInt8]?, isMail: Bool = false, _ connection: Connection
     ) throws -> Response {
-        try LogInStore.leaveUnchecked(
+        try PageSessionStore.leaveUnchecked(
             mail: mail, remote: request.remote, device: device, isMail: isMail, on: connection)
         return busy
     }
@@ -263,7 +263,7 @@ package final class AccountRoutes: Sendable {
         answered {
             guard let session = cookie.token(request) else { return AccountRoutes.toLogIn(request) }
             return try pool.withConnection { connection in
-                guard let holder = try LogInStore.holder(ofSession: session.digest, on: connection) else {
+                guard let holder = try PageSessionStore.holder(ofSession: session.digest, on: connection) else {
                     // The other half of a log-in is still to come: the cookie stays for it.
                     guard try SecondFactorStore.state(ofSession: session.digest, on: connection)?.isHalf != true else {
                         return .seeOther("/login/code")

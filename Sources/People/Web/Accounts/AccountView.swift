@@ -116,7 +116,7 @@ enum AccountView {
 
     /// - Parameter more: sections below.
     static func account(
-        _ holder: AccountHolder, sessions: [LogInStore.SessionRow], mark: String, notice: FormView.Notice? = nil,
+        _ holder: AccountHolder, sessions: [PageSessionStore.SessionRow], mark: String, notice: FormView.Notice? = nil,
         more: HTML
     ) -> HTML {
         let roles =

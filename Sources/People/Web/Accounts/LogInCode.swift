@@ -46,7 +46,7 @@ extension AccountRoutes {
             guard let proof = try proof(fields["code"] ?? "", recipe) else { return false }
             return try SecondFactorStore.pass(
                 session: session.digest, proof, new: new.digest,
-                device: LogInStore.Device(
+                device: PageSessionStore.Device(
                     agent: AccountRoutes.agent(request), remote: request.remote, shown: shown?.digest,
                     new: device.digest),
                 on: connection)

@@ -60,7 +60,7 @@ package struct OpenIDRoutes: Sendable {
         let session = Token.random()
         let mail = identity.isMailVerified ? AccountRoutes.mail(identity.mail) : nil
         let isIn = try accounts.pool.withConnection {
-            try LogInStore.logIn(
+            try PageSessionStore.logIn(
                 issuer: identity.issuer, subject: identity.subject, verifiedMail: mail, firstName: identity.firstName,
                 lastName: identity.lastName, new: "a-" + Hex.text(Secrets.random(8)), session: session.digest,
                 agent: AccountRoutes.agent(request), on: $0)

@@ -67,7 +67,7 @@ package final class AlertStreams: Sendable {
     private func look(_ connection: Connection, _ isNews: Bool) throws {
         if isNews { try deliver(connection) }
         guard Clock.steadyMs() - beatMs.load(ordering: .relaxed) >= AlertStreams.heartbeatMs else { return }
-        try PersonLogin.endLost(on: connection)
+        try DatabaseLogin.endLost(on: connection)
         let shut = try StreamAccessQueries.shut(Set(subscribers.withLock { $0.map(\.access) }), on: connection)
         beatMs.store(Clock.steadyMs(), ordering: .relaxed)
         subscribers.withLock { subscribers in

@@ -231,7 +231,7 @@ package final class CampusRoutes: Sendable {
 /// Signs of life of who looks and says nothing.
 final class Heartbeats: Sendable {
     private let uploads: UploadSender
-    private let book = HeartbeatLimiter()
+    private let limiter = HeartbeatLimiter()
 
     init(_ uploads: UploadSender) { self.uploads = uploads }
 
@@ -245,7 +245,7 @@ final class Heartbeats: Sendable {
             return
         }
         let nowMs = Clock.nowMs()
-        guard book.isDue("\(campus) \(person)", lastMs: lastMs, nowMs: nowMs) else { return }
+        guard limiter.isDue("\(campus) \(person)", lastMs: lastMs, nowMs: nowMs) else { return }
         let record = RideRecord(
             id: "l-" + Hex.text(Secrets.random(16)), campus: campus, ts: nowMs, by: "", kind: kind)
         guard let upload = try? Upload(rides: [record]) else { return }

@@ -146,7 +146,7 @@ package final class AccessControl: Sendable {
     /// Nil: logged out, or disabled.
     private func caller(_ session: Token, _ pool: ConnectionPool) throws -> PageCaller? {
         try pool.withConnection { connection in
-            try LogInStore.holder(ofSession: session.digest, on: connection).map {
+            try PageSessionStore.holder(ofSession: session.digest, on: connection).map {
                 PageCaller($0, session: session, secondFactor: secondFactor)
             }
         }

@@ -62,7 +62,7 @@ package final class BodyAdmission: Sendable {
         guard BodyAdmission.scopes[request.path] == nil, let session = cookie.token(request) else {
             return .stranger(BodyAdmission.unknown)
         }
-        let found = try pool.withConnection { try LogInStore.holder(ofSession: session.digest, on: $0) }
+        let found = try pool.withConnection { try PageSessionStore.holder(ofSession: session.digest, on: $0) }
         guard let holder = found else { return .stranger(BodyAdmission.unknown) }
         if secondFactor.isMissing(holder) { return .stranger(SecondFactorRule.refusal) }
         if let roles = BodyAdmission.sessions[request.path], roles.isDisjoint(with: holder.roles.compactMap(Role.init))

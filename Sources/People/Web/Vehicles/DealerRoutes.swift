@@ -9,13 +9,13 @@ package struct DealerRoutes: Sendable {
     static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
     private let access: AccessControl
     private let assets: AssetFiles
-    private let post: AccountRoutes.Post?
+    private let accountMail: AccountRoutes.AccountMail?
 
-    /// - Parameter post: nil: no mail can be sent; owners find the question on this page.
-    package init(access: AccessControl, assets: AssetFiles, post: AccountRoutes.Post?) {
+    /// - Parameter accountMail: nil: no mail can be sent; owners find the question on this page.
+    package init(access: AccessControl, assets: AssetFiles, accountMail: AccountRoutes.AccountMail?) {
         self.access = access
         self.assets = assets
-        self.post = post
+        self.accountMail = accountMail
     }
 
     package func add(to router: inout Router) {
@@ -51,13 +51,13 @@ package struct DealerRoutes: Sendable {
             The dealer \(caller.account) asks to look after your machine \(vehicle): to see it and to be told of its alerts.
             If you want that, confirm it here; if not, end it:
 
-            \(post?.address ?? "")/dealers
+            \(accountMail?.address ?? "")/dealers
 
             Until you confirm it the dealer sees nothing of it. You can end it at any time.
 
             """
-        let letter = post.map { $0.letter("A dealer asks for \(vehicle)", text) }
-        guard try DealerStore.ask(vehicle, letter, on: connection) else {
+        let sealedMail = accountMail.map { $0.sealed("A dealer asks for \(vehicle)", text) }
+        guard try DealerStore.ask(vehicle, sealedMail, on: connection) else {
             return try page(
                 caller, .fault("Fifty of your questions wait for an answer already."), connection, status: 429)
         }

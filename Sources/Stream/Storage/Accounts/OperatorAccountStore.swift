@@ -65,7 +65,7 @@ package enum OperatorAccountStore {
 
     private static func ends(_ function: String, _ account: String, _ connection: Connection) throws -> Bool {
         let isKnown = try connection.query("SELECT drover.\(function)($1)", [.text(account)])[0].bool(0)!
-        try PersonLogin.endLost(on: connection)
+        try DatabaseLogin.endLost(on: connection)
         return isKnown
     }
 }

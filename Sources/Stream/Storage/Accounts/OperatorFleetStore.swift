@@ -70,7 +70,7 @@ package enum OperatorFleetStore {
 }
 
 /// Logins of people in psql, held to what their accounts see.
-package enum PersonLogin {
+package enum DatabaseLogin {
     /// The role's name; it needs no quotes in a connection string. PostgreSQL cuts names after 63 bytes: long ones end in a digest.
     package static func name(of account: String) -> String {
         let name = "drover_account_" + account

@@ -60,7 +60,7 @@ package enum SecondFactorStore {
 
     /// Opens the session, which has another mark from then on. False: the code was taken before, or is another.
     package static func pass(
-        session: [UInt8], _ proof: Proof, new: [UInt8], device: LogInStore.Device, on connection: Connection
+        session: [UInt8], _ proof: Proof, new: [UInt8], device: PageSessionStore.Device, on connection: Connection
     ) throws -> Bool {
         try connection.query(
             "SELECT drover.pass_code($1, $2, $3, $4, $5, $6, $7)",

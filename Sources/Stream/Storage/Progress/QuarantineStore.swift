@@ -107,7 +107,7 @@ package enum QuarantineStore {
     ) throws {
         let number = partition.partition
         switch RecordStage(topic: partition.topic) {
-        case .machines: try MachineSweepStore.note(of: vehicles, partition: number, on: connection)
+        case .machines: try MachineSpreadStore.note(of: vehicles, partition: number, on: connection)
         case .cars: try CarSpreadStore.note(of: vehicles, partition: number, clockMs: clockMs, on: connection)
         case .campuses, .surveys, .tours, nil: break
         }

@@ -35,7 +35,7 @@ package enum SchemaConnection {
 
     /// Ends sessions of writers that wait for the rest of a COPY for longer than a commit may stand still: to PostgreSQL they are busy,
     /// and no time-out of its own ends them. Who waited in vain for a lock calls it; returns how many there were.
-    package static func endStandingStill(_ conninfo: String) throws -> Int {
+    package static func endStalledSessions(_ conninfo: String) throws -> Int {
         try connect(conninfo).query(
             """
             SELECT pg_terminate_backend(pid) FROM pg_stat_activity

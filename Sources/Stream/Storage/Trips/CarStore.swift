@@ -190,13 +190,13 @@ package enum CarStore {
     // MARK: Writing
 
     /// The rows of a cycle, ready for COPY.
-    package static func encode(_ book: borrowing CarPartition) -> [TableRows] {
-        let rows = book.rows
+    package static func encode(_ cars: borrowing CarPartition) -> [TableRows] {
+        let rows = cars.rows
         var (minutes, trips, days) = (BinaryCopy.fragment, BinaryCopy.fragment, BinaryCopy.fragment)
         for index in rows.minutes.indices {
             let row = rows.minutes[index]
             minutes.row(columns: minute.columns.count)
-            minutes.text(utf8: book.vehicle(row.car))
+            minutes.text(utf8: cars.vehicle(row.car))
             minutes.timestampMs(row.startMs)
             minutes.timestampMs(row.tripStartMs)
             minutes.bytea(rows.bytes[row.samples])
@@ -204,7 +204,7 @@ package enum CarStore {
         }
         for row in rows.trips {
             trips.row(columns: trip.columns.count)
-            trips.text(utf8: book.vehicle(row.car))
+            trips.text(utf8: cars.vehicle(row.car))
             trips.timestampMs(row.trip.startMs)
             trips.timestampMs(row.trip.endMs)
             trips.bool(row.isOpen)
@@ -221,24 +221,24 @@ package enum CarStore {
         for index in rows.days.indices {
             let row = rows.days[index]
             days.row(columns: day.columns.count)
-            days.text(utf8: book.vehicle(row.car))
+            days.text(utf8: cars.vehicle(row.car))
             days.timestampMs(row.dayMs)
             fill(row.totals, row.correction, &days)
         }
         let all = [
             TableRows(minute, minutes), TableRows(trip, trips), TableRows(day, days),
-            TableRows(tripStart, starts(book)),
+            TableRows(tripStart, starts(cars)),
         ]
         return all.filter { $0.count > 0 }
     }
 
-    private static func starts(_ book: borrowing CarPartition) -> BinaryCopy {
+    private static func starts(_ cars: borrowing CarPartition) -> BinaryCopy {
         var starts = BinaryCopy.fragment
-        for index in book.rows.minutes.indices {
-            let row = book.rows.minutes[index]
+        for index in cars.rows.minutes.indices {
+            let row = cars.rows.minutes[index]
             guard row.beginsTrip else { continue }
             starts.row(columns: tripStart.columns.count)
-            starts.text(utf8: book.vehicle(row.car))
+            starts.text(utf8: cars.vehicle(row.car))
             starts.timestampMs(row.tripStartMs)
             starts.float8(row.startPlace.map { Double($0.latitude) / 1e7 })
             starts.float8(row.startPlace.map { Double($0.longitude) / 1e7 })

@@ -41,7 +41,7 @@ package enum TripRuleStore {
 
     // MARK: Writing
 
-    /// A set that the partition's book took.
+    /// A set that the partition took.
     package static func write(
         _ entry: TripRuleTimeline.Entry, offset: Int64, partition: Int32, on connection: Connection
     ) throws {

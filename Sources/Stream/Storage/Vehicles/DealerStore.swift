@@ -26,13 +26,17 @@ package enum DealerStore {
         }
     }
 
-    /// False: too many wait for an answer already. Owners get the letter, if there is one and such a machine.
-    package static func ask(_ vehicle: String, _ letter: LogInStore.SealedMail?, on connection: Connection) throws
+    /// False: too many wait for an answer already. Owners get the mail, if there is one and such a machine.
+    package static func ask(_ vehicle: String, _ sealedMail: PageSessionStore.SealedMail?, on connection: Connection)
+        throws
         -> Bool
     {
         try connection.query(
             "SELECT drover.ask_dealership($1, $2, $3, $4)",
-            [.text(vehicle), .text(letter?.id), .text(letter?.subject), letter.map { .bytes($0.body) } ?? .null]
+            [
+                .text(vehicle), .text(sealedMail?.id), .text(sealedMail?.subject),
+                sealedMail.map { .bytes($0.body) } ?? .null,
+            ]
         )[0].bool(0)!
     }
 

@@ -3,7 +3,7 @@ package import Fleet
 package import Pipeline
 package import Postgres
 
-/// Machines and their alerts in PostgreSQL: writes the rows of a batch. Reading back: MachineQueries.swift. Decides nothing.
+/// Machines and their alerts in PostgreSQL: writes the rows of a batch. Reading back: MachineStore+Reading.swift. Decides nothing.
 package enum MachineStore {
     /// One row a parameter, in the order of the COPY: the column and how its stored integer looks there.
     package static let parameters: [(parameter: MachineParameter, column: String)] = [
@@ -53,7 +53,7 @@ package enum MachineStore {
         try ActionStore.write(changes.actions.map { ($0, nil) }, partition: partition, on: connection)
         try writeDeadlines(changes.machines.filter(\.isLatest), on: connection)
         try writeRejudging(changes.rejudging, partition: partition, on: connection)
-        if let spreads = changes.spreads { try MachineSweepStore.write(spreads, partition, on: connection) }
+        if let spreads = changes.spreads { try MachineSpreadStore.write(spreads, partition, on: connection) }
         for (entry, offset) in changes.rules {
             try connection.query(
                 """

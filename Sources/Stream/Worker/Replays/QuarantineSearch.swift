@@ -11,7 +11,7 @@ struct QuarantineSearch: Sendable {
         /// It can be written by now, or stands elsewhere.
         case nothing
         case setApart([(vehicle: VehicleID, reason: String)])
-        case fault(OwnedPartition.Fault)
+        case fault(LanePartition.Fault)
     }
 
     let kafka: KafkaSettings
@@ -79,7 +79,7 @@ struct QuarantineSearch: Sendable {
             do { try body() } catch  where Committer.isRefused(error) { throw Refused(reason: "\(error)") }
         }
         do {
-            var owned: OwnedPartition?
+            var owned: LanePartition?
             try refusal {
                 let rejected = try RejectedStore.load([log.partition: place.nextOffset], on: connection)
                 owned = try database.own(log, place, rejected[log.partition]!, selection, on: connection)

@@ -98,7 +98,7 @@ package final class Replay {
         }
     }
 
-    private func handle(_ event: Event) throws -> [OwnedPartition]? {
+    private func handle(_ event: Event) throws -> [LanePartition]? {
         switch event {
         case .loaded(let lane, let result):
             let loaded = try result.get()

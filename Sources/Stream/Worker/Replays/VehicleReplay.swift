@@ -9,7 +9,7 @@ final class VehicleReplay {
         case stopped
         case silent(TopicPartition)
         case gone(TopicPartition)
-        case log(TopicPartition, OwnedPartition.Fault)
+        case log(TopicPartition, LanePartition.Fault)
 
         var description: String {
             switch self {
@@ -67,7 +67,7 @@ final class VehicleReplay {
     ///
     /// Precondition: `owned` is of some alone, whom it has in memory.
     func process(
-        _ owned: OwnedPartition, before end: Int64, recall: (any Stage) throws -> Void, _ write: (Commit) throws -> Void
+        _ owned: LanePartition, before end: Int64, recall: (any Stage) throws -> Void, _ write: (Commit) throws -> Void
     ) throws {
         owned.end(before: end)
         var counts = RecordCounts()
@@ -81,7 +81,7 @@ final class VehicleReplay {
         try read(owned.partition, max(owned.firstOffset, from)..<end) { batch, messages in
             var first = messages.lowerBound
             while first < messages.upperBound {
-                do throws(OwnedPartition.Fault) {
+                do throws(LanePartition.Fault) {
                     first = try owned.processRun(batch, first..<messages.upperBound, &counts)
                 } catch { throw Fault.log(owned.partition, error) }
                 let isFull =

@@ -7,12 +7,12 @@ internal import Postgres
 internal import Storage
 internal import Trips
 
-/// Cars: records to the book, the book's rows to the tables.
+/// Cars: records to `CarPartition`, its rows to the tables.
 final class CarStage: Stage {
     private let partition: TopicPartition
     private let decoder: RecordDecoder
     private let rejects: RejectBuffer
-    private var book: CarPartition
+    private var cars: CarPartition
     private var actions: [(action: Action, offset: Int64?)] = []
 
     private let place: KeyPartitioner
@@ -41,31 +41,31 @@ final class CarStage: Stage {
     var unnotedRules: TripRules?
 
     init(
-        _ partition: TopicPartition, place: KeyPartitioner, book: CarPartition, judge: DriverJudge,
+        _ partition: TopicPartition, place: KeyPartitioner, cars: CarPartition, judge: DriverJudge,
         decoder: RecordDecoder,
         kept: KeptSpan, rejects: RejectBuffer, ticks: PartitionTicks
     ) {
         (self.kept, self.ticks) = (kept, ticks)
-        (self.partition, self.place, self.book, self.judge) = (partition, place, book, judge)
+        (self.partition, self.place, self.cars, self.judge) = (partition, place, cars, judge)
         (self.decoder, self.rejects) = (decoder, rejects)
     }
 
     func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
         // Reached through this object, each access to them is checked: once a run, not once a record.
-        process(batch, messages, &book, &judge.drivers, &counts)
+        process(batch, messages, &cars, &judge.drivers, &counts)
     }
 
     private func process(
-        _ batch: MessageBatch, _ messages: Range<Int>, _ book: inout CarPartition, _ drivers: inout DriverPartition,
+        _ batch: MessageBatch, _ messages: Range<Int>, _ cars: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Int {
         var reading = CarReading(ts: 0)
         for index in messages {
             do throws(DecodeError) {
                 if drivers.isFull { return index - messages.lowerBound }
-                let isTaken = try process(batch, index, &reading, &book, &drivers, &counts)
+                let isTaken = try process(batch, index, &reading, &cars, &drivers, &counts)
                 if !isTaken {
-                    if needsRecall { want(batch, index..<messages.upperBound, book) }
+                    if needsRecall { want(batch, index..<messages.upperBound, cars) }
                     return index - messages.lowerBound
                 }
             } catch {
@@ -78,7 +78,7 @@ final class CarStage: Stage {
     /// False: what follows from the records before it must be written first.
     @inline(__always)
     private func process(
-        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ book: inout CarPartition,
+        _ batch: MessageBatch, _ index: Int, _ reading: inout CarReading, _ cars: inout CarPartition,
         _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let offset = batch.offset(index)
@@ -88,19 +88,19 @@ final class CarStage: Stage {
                 let pushedMs = batch.timestampMs(index)
                 switch try unsafe decoder.decodeCar(value, key: key, into: &reading) {
                 case .tick(let ts):
-                    return process(try decoder.tick(ts), offset, pushedMs, &book, &drivers, &counts)
+                    return process(try decoder.tick(ts), offset, pushedMs, &cars, &drivers, &counts)
                 case .reading(let dropped):
                     if Ahead.isReadingTooFar(reading.ts, pushedMs) { throw .timeAhead(ms: reading.ts - pushedMs) }
                     try kept.check(reading.ts, pushedMs)
-                    guard let number = try unsafe book.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
+                    guard let number = try unsafe cars.accept(key: key, reading, offset: offset, pushedMs: pushedMs)
                     else {
                         wanted.insert(unsafe VehicleID(String(decoding: key, as: UTF8.self))!)
                         return false
                     }
                     counts.droppedFields += dropped
-                    drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: book.clockMs)
+                    drivers.look(number, reading, offset: offset, pushedMs: pushedMs, clockMs: cars.clockMs)
                 case .other:
-                    return try unsafe processOther(value, key: key, offset, pushedMs, &book, &drivers, &counts)
+                    return try unsafe processOther(value, key: key, offset, pushedMs, &cars, &drivers, &counts)
                 }
                 return true
             }
@@ -110,22 +110,22 @@ final class CarStage: Stage {
 
     /// False: what follows from the records before it must be written first.
     private func process(
-        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition, _ drivers: inout DriverPartition,
+        _ tick: Tick, _ offset: Int64, _ pushedMs: Int64, _ cars: inout CarPartition, _ drivers: inout DriverPartition,
         _ counts: inout RecordCounts
     ) -> Bool {
         if tick.isSetBack {
             if drivers.mustWaitForClock { return false }
-            wantedSinceMs = book.neededSince(clockMs: tick.ts)
+            wantedSinceMs = cars.neededSince(clockMs: tick.ts)
             if wantedSinceMs != nil { return false }
         }
         switch ticks.accept(tick, offset: offset, pushedMs: pushedMs, &counts) {
         case .counts(let ms):
-            let beforeMs = book.clockMs
-            book.tick(ms, offset: offset)
+            let beforeMs = cars.clockMs
+            cars.tick(ms, offset: offset)
             drivers.tick(
-                clockMs: book.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: tick.isOfImport)
+                clockMs: cars.clockMs, after: beforeMs, offset: offset, pushedMs: pushedMs, isClosing: tick.isOfImport)
         case .setBack(let ms):
-            book.setBack(ms, offset: offset)
+            cars.setBack(ms, offset: offset)
             drivers.setBack(clockMs: ms, offset: offset)
         case .waits, .dropped: break
         }
@@ -135,28 +135,28 @@ final class CarStage: Stage {
     /// Processes what people say: rare beside readings.
     private func processOther(
         _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, _ offset: Int64, _ pushedMs: Int64,
-        _ book: inout CarPartition, _ drivers: inout DriverPartition, _ counts: inout RecordCounts
+        _ cars: inout CarPartition, _ drivers: inout DriverPartition, _ counts: inout RecordCounts
     ) throws(DecodeError) -> Bool {
         let action: Action
         switch try unsafe decoder.decode(value, key: key, isMachine: false) {
         case .action(let said): action = said
-        case .tick(let tick): return process(tick, offset, pushedMs, &book, &drivers, &counts)
+        case .tick(let tick): return process(tick, offset, pushedMs, &cars, &drivers, &counts)
         case .tripRules(let fromMs, let limits):
-            try applyTripRules(fromMs, limits, offset, pushedMs, &book)
+            try applyTripRules(fromMs, limits, offset, pushedMs, &cars)
             return true
         case .car, .machine, .rules: throw .kindUnknown
         }
         if Ahead.isReadingTooFar(action.ts, pushedMs) { throw .timeAhead(ms: action.ts - pushedMs) }
         if let vehicle = action.vehicle {
             try unsafe place.check(key)
-            if action.kind.isOfTrips, book.mayBeStored(vehicle) {
+            if action.kind.isOfTrips, cars.mayBeStored(vehicle) {
                 wanted.insert(vehicle)
                 return false
             }
         }
-        let number = action.vehicle.flatMap { book.number(of: $0) }
+        let number = action.vehicle.flatMap { cars.number(of: $0) }
         if drivers.mustWait(for: action, of: number) { return false }
-        let lastMs = number.map { book.lastMs($0) } ?? .min
+        let lastMs = number.map { cars.lastMs($0) } ?? .min
         if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
             wantedAccounts[action.vehicle!] = action.ts
             return false
@@ -165,7 +165,7 @@ final class CarStage: Stage {
         case .tripStart, .tripStop:
             try kept.check(action.ts, pushedMs)
             let cut = TripCuts.time(isStart: action.kind == .tripStart, at: action.ts)
-            try unsafe book.accept(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
+            try unsafe cars.accept(key: key, cut: cut, offset: offset, pushedMs: pushedMs)
         case .settings(_, let text):
             try kept.check(action.ts, pushedMs)
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
@@ -183,14 +183,14 @@ final class CarStage: Stage {
     // MARK: Cars that are not in memory
 
     /// Notes the cars of the records that come next: they are read back together.
-    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ book: borrowing CarPartition) {
+    private func want(_ batch: MessageBatch, _ messages: Range<Int>, _ cars: borrowing CarPartition) {
         let isOfAccounts = !wantedAccounts.isEmpty
         for index in messages where wanted.count < CarStage.wantedMax {
             unsafe batch.withBytes(index) { key, value in
                 guard unsafe VehicleID.isValid(key), unsafe place.holds(key),
                     let vehicle = unsafe VehicleID(String(decoding: key, as: UTF8.self))
                 else { return }
-                if book.mayBeStored(vehicle) { wanted.insert(vehicle) }
+                if cars.mayBeStored(vehicle) { wanted.insert(vehicle) }
                 if isOfAccounts, wantedAccounts.count < DriverPartition.accountsMax, let value = unsafe value,
                     let ms = unsafe decoder.givenMs(value)
                 {
@@ -209,10 +209,10 @@ final class CarStage: Stage {
     var recallsWritten: Bool { !wantedAccounts.isEmpty }
 
     func recall(on connection: Connection) throws {
-        if let sinceMs = wantedSinceMs { try judge.load(since: sinceMs, &book, on: connection) }
-        let vehicles = wanted.filter { book.number(of: $0) == nil }
-        try judge.load(vehicles.sorted(), &book, on: connection)
-        book.knowsNew(vehicles.filter { book.number(of: $0) == nil })
+        if let sinceMs = wantedSinceMs { try judge.load(since: sinceMs, &cars, on: connection) }
+        let vehicles = wanted.filter { cars.number(of: $0) == nil }
+        try judge.load(vehicles.sorted(), &cars, on: connection)
+        cars.knowsNew(vehicles.filter { cars.number(of: $0) == nil })
         if !wantedAccounts.isEmpty {
             judge.drivers.know(accounts: try DriverContextStore.accounts(of: wantedAccounts, on: connection))
         }
@@ -222,20 +222,20 @@ final class CarStage: Stage {
     /// Precondition: the rows so far were handed over.
     private func forgetIdle() {
         // Also where the clock was set back behind the last look.
-        guard !judge.isOfSome, abs(book.clockMs - lookedMs) >= CarStage.forgetPeriodMs else { return }
-        lookedMs = book.clockMs
-        book.forgetNew()
-        judge.drivers.forgetScanned(book)
-        guard let leaving = book.leavingIdle(unless: { watched.keys.contains($0) || judge.drivers.needs($0) }) else {
+        guard !judge.isOfSome, abs(cars.clockMs - lookedMs) >= CarStage.forgetPeriodMs else { return }
+        lookedMs = cars.clockMs
+        cars.forgetNew()
+        judge.drivers.forgetScanned(cars)
+        guard let leaving = cars.leavingIdle(unless: { watched.keys.contains($0) || judge.drivers.needs($0) }) else {
             return
         }
-        book.keep(leaving)
-        judge.drivers.keep(leaving, book)
+        cars.keep(leaving)
+        judge.drivers.keep(leaving, cars)
         watched = leaving.renumbered(watched)
     }
 
     private func applyTripRules(
-        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ book: inout CarPartition
+        _ fromMs: Int64, _ limits: TripLimits, _ offset: Int64, _ pushedMs: Int64, _ cars: inout CarPartition
     ) throws(DecodeError) {
         let rules = try TripRules(limits)
         guard fromMs != TripRulesBase.fromMs else {
@@ -244,14 +244,14 @@ final class CarStage: Stage {
         }
         // A vehicle that is taken up again alone goes by the rules that its partition has taken.
         guard !judge.isOfSome else { return }
-        if let entry = book.apply(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
+        if let entry = cars.apply(rules: rules, fromMs: fromMs, offset: offset, pushedMs: pushedMs) {
             tripRules.append((entry, offset))
         }
     }
 
     func watch(_ vehicles: Set<String>) {
         guard !vehicles.isEmpty || !watched.isEmpty else { return }
-        let numbers = Set(vehicles.compactMap { VehicleID($0).flatMap { book.number(of: $0) } })
+        let numbers = Set(vehicles.compactMap { VehicleID($0).flatMap { cars.number(of: $0) } })
         unwatched.formUnion(watched.keys)
         unwatched.subtract(numbers)
         watched = Dictionary(uniqueKeysWithValues: numbers.map { ($0, watched[$0] ?? nil) })
@@ -259,61 +259,61 @@ final class CarStage: Stage {
 
     private func liveRows() -> TableRows? {
         var trips: [(vehicle: String, live: LiveTrip)] = []
-        for (number, mark) in watched where book.liveMark(number) != mark {
-            watched[number] = book.liveMark(number)
-            if let live = book.live(number) { trips.append((text(Int32(number)), live)) }
+        for (number, mark) in watched where cars.liveMark(number) != mark {
+            watched[number] = cars.liveMark(number)
+            if let live = cars.live(number) { trips.append((text(Int32(number)), live)) }
         }
         return LiveTripStore.rows(trips)
     }
 
-    var vehicleCount: Int { book.count }
-    var waitingRows: Int { book.rows.count + actions.count }
-    var needsHistory: Bool { book.hasLate || judge.drivers.hasWork }
-    var replayFrom: (offset: Int64, clockMs: Int64)? { book.replayFrom }
+    var vehicleCount: Int { cars.count }
+    var waitingRows: Int { cars.rows.count + actions.count }
+    var needsHistory: Bool { cars.hasLate || judge.drivers.hasWork }
+    var replayFrom: (offset: Int64, clockMs: Int64)? { cars.replayFrom }
 
     func changes() -> StageChanges {
         var changes = StageChanges()
-        changes.tables = CarStore.encode(book)
+        changes.tables = CarStore.encode(cars)
         if !watched.isEmpty, let live = liveRows() { changes.tables.append(live) }
-        changes.count = book.rows.count + actions.count
-        changes.vehicles = book.rows.vehicles.map {
+        changes.count = cars.rows.count + actions.count
+        changes.vehicles = cars.rows.vehicles.map {
             VehicleStore.Row(vehicle: text($0), kind: .car, model: nil, partition: partition.partition, lastMs: nil)
         }
-        for minute in book.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
-        changes.droppedTrips = book.rows.droppedTrips.map { (text($0.car), $0.startMs) }
-        changes.droppedMinutes = book.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
+        for minute in cars.rows.minutes { judge.drivers.wrote(Int(minute.car)) }
+        changes.droppedTrips = cars.rows.droppedTrips.map { (text($0.car), $0.startMs) }
+        changes.droppedMinutes = cars.rows.droppedMinutes.map { (text($0.car), $0.startMs) }
         let own = ownChanges()
         changes.own = .cars(own, partition: partition.partition)
         changes.outbox = own.drivers?.transitions.map { OutboxRecord($0) } ?? []
-        book.clearRows()
+        cars.clearRows()
         forgetIdle()
         return changes
     }
 
     private func ownChanges() -> CarChanges {
         var own = CarChanges()
-        own.starts = book.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
+        own.starts = cars.rows.minutes.filter { $0.startPlace != nil }.map { (text($0.car), $0.tripStartMs) }
         own.unwatched = unwatched.map { text(Int32($0)) }
         (own.rules, own.notedOffset, own.actions) = (tripRules, notedOffset, actions)
         unwatched.removeAll()
         (tripRules, notedOffset) = ([], nil)
         actions.removeAll(keepingCapacity: true)
-        if judge.drivers.hasChanges { own.drivers = judge.drivers.drainChanges(book) }
+        if judge.drivers.hasChanges { own.drivers = judge.drivers.drainChanges(cars) }
         return own
     }
 
-    private func text(_ car: Int32) -> String { String(decoding: book.vehicle(car), as: UTF8.self) }
+    private func text(_ car: Int32) -> String { String(decoding: cars.vehicle(car), as: UTF8.self) }
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
-        if book.hasLate {
-            book.resolve(try CarStore.history(book.lateQueries, on: connection), nextOffset: nextOffset)
+        if cars.hasLate {
+            cars.resolve(try CarStore.history(cars.lateQueries, on: connection), nextOffset: nextOffset)
         }
-        hasMore = book.hasLate
+        hasMore = cars.hasLate
         return changes()
     }
 
     func conclude(nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
-        try judge.judge(&book, nextOffset: nextOffset, on: connection)
+        try judge.judge(&cars, nextOffset: nextOffset, on: connection)
     }
 }
 

@@ -13,30 +13,33 @@ extension DriverJudge {
     // MARK: A clock that was set back
 
     /// Its first piece, with the record.
-    func setBack(_ book: inout CarPartition, on connection: Connection) throws {
+    func setBack(_ carPartition: inout CarPartition, on connection: Connection) throws {
         guard let (spread, clockMs) = drivers.dequeueSetBack() else { return }
         drivers.begin(
-            try note(spread, &book, clockMs: clockMs, offset: spread.askedOffset, on: connection))
+            try note(spread, &carPartition, clockMs: clockMs, offset: spread.askedOffset, on: connection))
     }
 
     /// The next piece of the one that goes on.
-    func goOnSettingBack(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
+    func goOnSettingBack(_ carPartition: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection)
+        throws
+    {
         guard let spread = drivers.spreads.first else { return }
-        let rest = try note(spread, &book, clockMs: tick.clockMs, offset: tick.offset, on: connection)
+        let rest = try note(spread, &carPartition, clockMs: tick.clockMs, offset: tick.offset, on: connection)
         if let rest { drivers.advanceSpread(to: rest) } else { drivers.finishSpread() }
     }
 
     /// Returns what is left of it; nil: nothing.
     private func note(
-        _ spread: CarSpread, _ book: inout CarPartition, clockMs: Int64, offset: Int64, on connection: Connection
+        _ spread: CarSpread, _ carPartition: inout CarPartition, clockMs: Int64, offset: Int64,
+        on connection: Connection
     ) throws -> CarSpread? {
         var (rest, room) = (spread, drivers.room(DriverJudge.spreadSize))
         while let most = room.nextPage() {
             let stored = try CarSpreadStore.cars(
                 after: rest.after, most: most, partition: partition, selection, on: connection)
-            let (cars, recalled) = drivers.next(of: stored, spread, book, &room, clockMs: clockMs)
-            try load(recalled, &book, on: connection)
-            drivers.note(cars, spread, book, clockMs: clockMs, offset: offset)
+            let (cars, recalled) = drivers.next(of: stored, spread, carPartition, &room, clockMs: clockMs)
+            try load(recalled, &carPartition, on: connection)
+            drivers.note(cars, spread, carPartition, clockMs: clockMs, offset: offset)
             rest.after = cars.last?.vehicle ?? rest.after
             if cars.count < most { return cars.count == stored.count ? nil : rest }
         }
@@ -45,15 +48,17 @@ extension DriverJudge {
 
     // MARK: What the installation has set
 
-    func spreadLimits(_ book: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection) throws {
+    func spreadLimits(_ carPartition: inout CarPartition, _ tick: DriverPartition.Tick, on connection: Connection)
+        throws
+    {
         var room = drivers.room(DriverJudge.spreadSize)
         while let (limits, after) = drivers.spreading, let most = room.nextPage() {
             let stored = try InstallationLimitsStore.cars(
                 after: after, most: most, sinceMs: limits.inForceMs, partition: partition, selection, on: connection)
-            let (cars, recalled) = drivers.next(of: stored, book, &room, tick)
-            try load(recalled, &book, on: connection)
+            let (cars, recalled) = drivers.next(of: stored, carPartition, &room, tick)
+            try load(recalled, &carPartition, on: connection)
             let isAll = cars.count == stored.count && stored.count < most
-            drivers.spread(to: cars, isAll: isAll, book, tick)
+            drivers.spread(to: cars, isAll: isAll, carPartition, tick)
             if cars.count < most { return }
         }
     }

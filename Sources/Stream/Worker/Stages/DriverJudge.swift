@@ -30,25 +30,30 @@ final class DriverJudge {
     // MARK: The end of a cycle
 
     /// Precondition: within the transaction, after the rows and actions of the cycle.
-    func judge(_ book: inout CarPartition, nextOffset: Int64, on connection: Connection) throws -> [OutboxRecord] {
+    func judge(_ carPartition: inout CarPartition, nextOffset: Int64, on connection: Connection) throws
+        -> [OutboxRecord]
+    {
         self.nextOffset = nextOffset
-        try begin(book, on: connection)
-        try ask(&book, on: connection)
-        try setBack(&book, on: connection)
-        guard let tick = drivers.dequeueTick() else { return try write(drivers.drainChanges(book), on: connection) }
-        try goOnSettingBack(&book, tick, on: connection)
-        try spreadLimits(&book, tick, on: connection)
+        try begin(carPartition, on: connection)
+        try ask(&carPartition, on: connection)
+        try setBack(&carPartition, on: connection)
+        guard let tick = drivers.dequeueTick() else {
+            return try write(drivers.drainChanges(carPartition), on: connection)
+        }
+        try goOnSettingBack(&carPartition, tick, on: connection)
+        try spreadLimits(&carPartition, tick, on: connection)
         drivers.passSilence(tick)
         // What is judged from what is stored goes on from what was told.
-        var told = try write(drivers.drainChanges(book), on: connection)
+        var told = try write(drivers.drainChanges(carPartition), on: connection)
         for vehicle in drivers.codeTurns().prefix(DriverJudge.carsMax) {
             try judgeCodes(vehicle, tick, on: connection)
         }
-        let (latest, others) = drivers.turns(book, most: DriverJudge.carsMax)
+        let (latest, others) = drivers.turns(carPartition, most: DriverJudge.carsMax)
         let latestMax = others.isEmpty ? DriverJudge.readingsMax : DriverJudge.readingsMax / 4 * 3
-        let count = try judge(latest, most: latestMax, tick, &book, on: connection)
-        _ = try judge(others, most: DriverJudge.readingsMax - min(count, latestMax), tick, &book, on: connection)
-        told += try write(drivers.drainChanges(book), on: connection)
+        let count = try judge(latest, most: latestMax, tick, &carPartition, on: connection)
+        _ = try judge(
+            others, most: DriverJudge.readingsMax - min(count, latestMax), tick, &carPartition, on: connection)
+        told += try write(drivers.drainChanges(carPartition), on: connection)
         return told
     }
 
@@ -58,10 +63,10 @@ final class DriverJudge {
     }
 
     /// Finds out who drives the cars that began to.
-    private func begin(_ book: borrowing CarPartition, on connection: Connection) throws {
+    private func begin(_ carPartition: borrowing CarPartition, on connection: Connection) throws {
         let newcomers = drivers.newcomers
         var cars: [(vehicle: VehicleID, fromMs: Int64)] = []
-        for car in newcomers { cars.append((book.name(car.number), car.fromMs)) }
+        for car in newcomers { cars.append((carPartition.name(car.number), car.fromMs)) }
         let contexts = try DriverContextStore.contexts(
             of: cars, partition: partition, before: settingsBefore, drivers.installation, on: connection)
         // Who reports for the first time may have been asked for its trouble codes before.
@@ -74,17 +79,17 @@ final class DriverJudge {
     }
 
     /// The cars of accounts whose limits changed.
-    private func ask(_ book: inout CarPartition, on connection: Connection) throws {
+    private func ask(_ carPartition: inout CarPartition, on connection: Connection) throws {
         for change in drivers.drainAccounts() {
             let vehicles = try DriverContextStore.cars(
                 of: change.account, fromMs: change.fromMs, partition: partition, on: connection
             ).filter(selection.includes)
-            try load(vehicles.filter { book.number(of: $0) == nil }, &book, on: connection)
+            try load(vehicles.filter { carPartition.number(of: $0) == nil }, &carPartition, on: connection)
             for vehicle in vehicles {
                 if drivers.isScanned(vehicle) { drivers.askCodes(vehicle, offset: change.offset) }
                 // Marks alone are nothing to judge: who drives is read with the first reading.
-                guard let number = book.number(of: vehicle), book.lastMs(number) != .min,
-                    book.lastMs(number) >= change.leastMs
+                guard let number = carPartition.number(of: vehicle), carPartition.lastMs(number) != .min,
+                    carPartition.lastMs(number) >= change.leastMs
                 else { continue }
                 drivers.ask(number, fromMs: change.fromMs, untilMs: .max, offset: change.offset, isLate: true)
             }
@@ -93,12 +98,12 @@ final class DriverJudge {
 
     // MARK: Cars that are not in memory
 
-    func load(_ vehicles: [VehicleID], _ book: inout CarPartition, on connection: Connection) throws {
-        try loader(on: connection).load(vehicles, into: &book, &drivers)
+    func load(_ vehicles: [VehicleID], _ carPartition: inout CarPartition, on connection: Connection) throws {
+        try loader(on: connection).load(vehicles, into: &carPartition, &drivers)
     }
 
-    func load(since sinceMs: Int64, _ book: inout CarPartition, on connection: Connection) throws {
-        try loader(on: connection).load(since: sinceMs, into: &book, &drivers)
+    func load(since sinceMs: Int64, _ carPartition: inout CarPartition, on connection: Connection) throws {
+        try loader(on: connection).load(since: sinceMs, into: &carPartition, &drivers)
     }
 
     private func loader(on connection: Connection) -> CarLoader {
@@ -112,24 +117,24 @@ final class DriverJudge {
 
     /// Returns how many readings were judged.
     private func judge(
-        _ turns: [DriverPartition.Turn], most: Int, _ tick: DriverPartition.Tick, _ book: inout CarPartition,
+        _ turns: [DriverPartition.Turn], most: Int, _ tick: DriverPartition.Tick, _ carPartition: inout CarPartition,
         on connection: Connection
     ) throws -> Int {
         var readings = 0
         for turn in turns where readings < most {
-            readings += try judge(turn, tick, &book, on: connection)
-            if let rest = drivers.rest(of: turn) { readings += try judge(rest, tick, &book, on: connection) }
+            readings += try judge(turn, tick, &carPartition, on: connection)
+            if let rest = drivers.rest(of: turn) { readings += try judge(rest, tick, &carPartition, on: connection) }
         }
         return readings
     }
 
     /// Returns how many readings were judged.
     private func judge(
-        _ turn: DriverPartition.Turn, _ tick: DriverPartition.Tick, _ book: inout CarPartition,
+        _ turn: DriverPartition.Turn, _ tick: DriverPartition.Tick, _ carPartition: inout CarPartition,
         on connection: Connection
     ) throws -> Int {
         let vehicle = turn.vehicle
-        guard let stretch = try stretch(turn, &book, on: connection) else {
+        guard let stretch = try stretch(turn, &carPartition, on: connection) else {
             drivers.giveUp(turn)
             return 0
         }
@@ -146,9 +151,9 @@ final class DriverJudge {
     }
 
     private func stretch(
-        _ turn: DriverPartition.Turn, _ book: inout CarPartition, on connection: Connection
+        _ turn: DriverPartition.Turn, _ carPartition: inout CarPartition, on connection: Connection
     ) throws -> DriverStretch? {
-        let open = book.openReadings(turn.number)
+        let open = carPartition.openReadings(turn.number)
         if turn.asked.isLatest {
             return try DriverAlertStore.latestStretch(of: turn.vehicle, open: open, on: connection)
         }

@@ -16,31 +16,31 @@ package enum MachineReadBack {
         partition: Int32, of selection: VehicleSelection = .all, clockMs: Int64?, rulesBefore: Int64? = nil,
         pace: MachinePartition.Pace = .product, on connection: Connection
     ) throws -> MachinePartition {
-        var book = MachinePartition(
+        var machines = MachinePartition(
             rules: try MachineStore.rules(partition: partition, before: rulesBefore, on: connection), clockMs: clockMs,
             rejudging: try MachineStore.rejudging(partition: partition, on: connection).filter {
                 selection.includes($0.key)
             },
-            spreads: try MachineSweepStore.load(partition, before: rulesBefore, on: connection), pace: pace)
+            spreads: try MachineSpreadStore.load(partition, before: rulesBefore, on: connection), pace: pace)
         let due = try MachineStore.deadlines(partition: partition, of: selection, on: connection)
         for start in stride(from: 0, to: due.count, by: loadedAtOnce) {
             let page = due[start...].prefix(loadedAtOnce)
             var (needs, histories) = (MachineNeeds(), MachineHistories())
             needs.machines = page.map { .end($0.vehicle) }
             try MachineStore.read(needs, partition: partition, of: selection, into: &histories, on: connection)
-            book.restore(page.map { ($0.vehicle, histories.machines[$0.vehicle]!, $0.ms) })
+            machines.restore(page.map { ($0.vehicle, histories.machines[$0.vehicle]!, $0.ms) })
         }
-        return book
+        return machines
     }
 
     /// Folds as many of the events as can be folded before what follows from them is written.
     package static func fold(
-        _ events: ArraySlice<MachineEvent>, into book: inout MachinePartition, partition: Int32,
+        _ events: ArraySlice<MachineEvent>, into machines: inout MachinePartition, partition: Int32,
         of selection: VehicleSelection = .all, on connection: Connection
     ) throws -> (changes: MachineChanges, count: Int) {
         var histories = MachineHistories()
         while true {
-            switch book.accept(events, histories: histories) {
+            switch machines.accept(events, histories: histories) {
             case .accepted(let changes, let count): return (changes, count)
             case .needs(let needs):
                 try MachineStore.read(needs, partition: partition, of: selection, into: &histories, on: connection)

@@ -6,7 +6,7 @@ internal import Pipeline
 internal import Postgres
 internal import Storage
 
-/// Machines: records to the book as events, and what follows from them to the tables. Machines report once a minute, so
+/// Machines: records to `MachinePartition` as events, and what follows from them to the tables. Machines report once a minute, so
 /// every cycle reads back what it needs and waits for its commit.
 final class MachineStage: Stage {
     private let partition: TopicPartition
@@ -15,7 +15,7 @@ final class MachineStage: Stage {
     private let kept: KeptSpan
     private let rejects: RejectBuffer
     private let ticks: PartitionTicks
-    private var book: MachinePartition
+    private var machines: MachinePartition
     private let selection: VehicleSelection
     private var events: [MachineEvent] = []
     /// So many of them were folded in this commit.
@@ -30,12 +30,14 @@ final class MachineStage: Stage {
     var needsRules = false
 
     init(
-        _ partition: TopicPartition, place: KeyPartitioner, book: MachinePartition, selection: VehicleSelection,
+        _ partition: TopicPartition, place: KeyPartitioner, machines: MachinePartition, selection: VehicleSelection,
         decoder: RecordDecoder, kept: KeptSpan, rejects: RejectBuffer, ticks: PartitionTicks
     ) {
         self.selection = selection
-        (self.kept, self.ticks, mayRejudge) = (kept, ticks, book.isRejudging)
-        (self.partition, self.place, self.book, self.decoder, self.rejects) = (partition, place, book, decoder, rejects)
+        (self.kept, self.ticks, mayRejudge) = (kept, ticks, machines.isRejudging)
+        (self.partition, self.place, self.machines, self.decoder, self.rejects) = (
+            partition, place, machines, decoder, rejects
+        )
     }
 
     func process(_ batch: MessageBatch, _ messages: Range<Int>, _ counts: inout RecordCounts) -> Int {
@@ -56,7 +58,7 @@ final class MachineStage: Stage {
     private func add(_ event: MachineEvent) {
         switch event.fact {
         case .reading(let reading):
-            let lastMs = newestMs[reading.vehicle] ?? book.lastMs(of: reading.vehicle)
+            let lastMs = newestMs[reading.vehicle] ?? machines.lastMs(of: reading.vehicle)
             mayRejudge = mayRejudge || reading.ts <= lastMs ?? .max
             newestMs[reading.vehicle] = max(reading.ts, lastMs ?? .min)
         case .tick: isFull = mayRejudge
@@ -109,7 +111,7 @@ final class MachineStage: Stage {
         }
     }
 
-    var vehicleCount: Int { book.count }
+    var vehicleCount: Int { machines.count }
     var waitingRows: Int { 0 }
     var needsHistory: Bool { !events.isEmpty }
     var replayFrom: (offset: Int64, clockMs: Int64)? { nil }
@@ -121,7 +123,7 @@ final class MachineStage: Stage {
 
     func resolve(nextOffset: Int64, on connection: Connection) throws -> StageChanges {
         var (own, count) = try MachineReadBack.fold(
-            events[folded...], into: &book, partition: partition.partition, of: selection, on: connection)
+            events[folded...], into: &machines, partition: partition.partition, of: selection, on: connection)
         folded += count
         // What is noted of all machines is the partition's; of some alone all are noted at once.
         if selection.isOnly { own.spreads = nil }
@@ -142,6 +144,6 @@ final class MachineStage: Stage {
     private func begin() {
         events.removeAll(keepingCapacity: true)
         newestMs.removeAll(keepingCapacity: true)
-        (folded, mayRejudge, isFull) = (0, book.isRejudging, false)
+        (folded, mayRejudge, isFull) = (0, machines.isRejudging, false)
     }
 }

@@ -72,7 +72,7 @@ package struct StageFactory: Sendable {
         on connection: Connection
     ) throws -> (CarStage, unreadable: Int) {
         let (rules, isNoted) = try tripRules(log, progress, standard, isReplay: isReplay, on: connection)
-        var book = CarPartition(
+        var cars = CarPartition(
             rules: rules,
             progress: CarProgress(
                 nextOffset: progress.nextOffset, replayFrom: progress.replayFrom,
@@ -81,9 +81,9 @@ package struct StageFactory: Sendable {
         var drivers = DriverPartition(storedOffset: progress.nextOffset)
         let loader = CarLoader(
             log.place.partition, of: selection, before: selection.isOnly ? progress.nextOffset : nil, on: connection)
-        let unreadable = try loader.loadAll(into: &book, &drivers)
+        let unreadable = try loader.loadAll(into: &cars, &drivers)
         let stage = CarStage(
-            log.partition, place: log.place, book: book,
+            log.partition, place: log.place, cars: cars,
             judge: DriverJudge(partition: log.place.partition, selection, drivers),
             decoder: RecordDecoder(), kept: kept, rejects: rejects, ticks: ticks)
         stage.unnotedRules = isNoted ? nil : rules.base
@@ -122,15 +122,16 @@ package struct StageFactory: Sendable {
         _ log: PartitionLog, _ progress: PartitionProgress, _ selection: VehicleSelection, _ kept: KeptSpan,
         _ rejects: RejectBuffer, _ ticks: PartitionTicks, on connection: Connection
     ) throws -> (MachineStage, unreadable: Int) {
-        let book = try MachineReadBack.load(
+        let machines = try MachineReadBack.load(
             partition: log.place.partition, of: selection, clockMs: progress.clockMs == 0 ? nil : progress.clockMs,
             // Some alone are judged as the partition judged where they stand.
             rulesBefore: selection.isOnly ? progress.nextOffset : nil, on: connection)
         let stage = MachineStage(
-            log.partition, place: log.place, book: book, selection: selection, decoder: RecordDecoder(), kept: kept,
+            log.partition, place: log.place, machines: machines, selection: selection, decoder: RecordDecoder(),
+            kept: kept,
             rejects: rejects, ticks: ticks)
-        stage.needsRules = book.rules.entries.isEmpty
-        return (stage, book.queue.unreadable)
+        stage.needsRules = machines.rules.entries.isEmpty
+        return (stage, machines.queue.unreadable)
     }
 }
 

@@ -69,7 +69,8 @@ package struct AppsRole {
         return CampusRoutes(
             conninfo: conninfo, queries: queries, uploads: uploads,
             addresses: try settings.geocoder().map { AddressLookup($0, conninfo: conninfo, log: log) },
-            ways: try settings.measureDesk(conninfo: conninfo), answerWaitMs: settings.integer("apps.answer_wait_ms"),
+            ways: try settings.pickupMeasurer(conninfo: conninfo),
+            answerWaitMs: settings.integer("apps.answer_wait_ms"),
             access: access, log: log)
     }
 

@@ -120,7 +120,7 @@ package struct PageRole {
     }
 
     /// Nil: no mail of accounts is sent.
-    package static func accountPost(_ settings: Settings) throws -> AccountRoutes.Post? {
+    package static func accountMail(_ settings: Settings) throws -> AccountRoutes.AccountMail? {
         let address = settings.text("web.public_url")
         guard !address.isEmpty else { return nil }
         guard
@@ -132,7 +132,7 @@ package struct PageRole {
                 "people.code_key_file: links in mails need it (web.public_url is set): make it with `openssl rand -out FILE 32`"
             )
         }
-        return AccountRoutes.Post(address: address, key: key)
+        return AccountRoutes.AccountMail(address: address, key: key)
     }
 
     /// Nil: none is set.

@@ -29,7 +29,7 @@ struct WebDependencies {
     private let live: LiveStreams
     private let access: AccessControl
     private let secondFactor: SecondFactorRule
-    private let post: AccountRoutes.Post?
+    private let accountMail: AccountRoutes.AccountMail?
     private let models: ModelFileRoutes
     private let codes: TroubleCodeFolder
     private let exports: ExportService
@@ -56,7 +56,7 @@ struct WebDependencies {
         secondFactor = try settings.secondFactorRule()
         gate = BodyAdmission(conninfo: reader, isSecure: isSecure, secondFactor: secondFactor, log: log)
         access = AccessControl(conninfo: page, isSecure: isSecure, secondFactor: secondFactor, log: log)
-        post = try PageRole.accountPost(settings)
+        accountMail = try PageRole.accountMail(settings)
         models = ModelFileRoutes(folder: folder)
         codes = TroubleCodeFolder(try Home.path(settings.text("cars.trouble_codes_dir")))
         exports = ExportService(conninfo: reader, pageConninfo: page, log: log)
@@ -66,7 +66,7 @@ struct WebDependencies {
             conninfo: settings.surveyConninfo, uploads: uploads, nodes: nodes, cache: try settings.weatherCache(),
             log: log)
         campuses = try AppsRole.campuses(settings, queries: queries, uploads: uploads, access: access, log: log)
-        roads = try settings.routeDesk(conninfo: reader)
+        roads = try settings.roadLines(conninfo: reader)
         stops = [
             campuses.stop, { [roads] in roads?.stop() }, uploads.stop, surveys.stop, streams.stop, live.stop, base.stop,
         ]
@@ -105,7 +105,7 @@ struct WebDependencies {
             access: access, conninfo: settings.readerConninfo, assets: assets, queries: queries, rules: rules,
             price: settings.fuelPrice, uploads: uploads, streams: streams, troubleCodes: codes
         ).add(to: &router)
-        DealerRoutes(access: access, assets: assets, post: post).add(to: &router)
+        DealerRoutes(access: access, assets: assets, accountMail: accountMail).add(to: &router)
     }
 
     private func addReports(to router: inout Router) throws {
@@ -128,7 +128,7 @@ struct WebDependencies {
     private func addPeople(to router: inout Router) throws {
         let provider = try settings.openIDProvider()
         let accounts = AccountRoutes(
-            conninfo: settings.readerConninfo, isSecure: isSecure, post: post,
+            conninfo: settings.readerConninfo, isSecure: isSecure, accountMail: accountMail,
             codeKey: try MailRole.codeKey(settings), secondFactor: secondFactor, assets: assets,
             provider: provider?.name, log: log)
         accounts.add(to: &router)

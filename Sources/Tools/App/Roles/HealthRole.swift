@@ -19,7 +19,7 @@ package enum HealthRole {
     ///   - logins: others that it needs; those that are not set, or are the role's own, are not asked.
     ///   - needsBroker: false: without it the role does its work, in part or for a while.
     package static func watch(
-        _ settings: Settings, database: String, logins: [LoginSetting] = [], needsBroker: Bool = true
+        _ settings: Settings, database: String, logins: [DatabaseLoginSetting] = [], needsBroker: Bool = true
     ) throws {
         shared.setStuck(ms: settings.integer("health.stuck_s") * 1_000)
         let known = Set(try Home.migrations().map(\.number))
@@ -46,7 +46,7 @@ package enum HealthRole {
         if !others.isEmpty {
             // One question for all of them: a prober does not wait for one after the other.
             let inquiry = BackgroundProbe("ask-logins") {
-                let asked = LoginProbe(others, connectS: connectS)
+                let asked = DatabaseLoginProbe(others, connectS: connectS)
                 return { try asked.ask() }
             }
             shared.check("logins") { inquiry.finding() }

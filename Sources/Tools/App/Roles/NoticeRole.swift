@@ -17,10 +17,11 @@ package enum NoticeRole {
     }
 
     /// Nil: there is no key to keep messages under.
-    package static func post(_ settings: Settings, log: Log) throws -> (any: PostRelay, answered: PostRelay)? {
+    package static func webhooks(_ settings: Settings, log: Log) throws -> (any: WebhookRelay, answered: WebhookRelay)?
+    {
         guard let codeKey = try MailRole.codeKey(settings) else { return nil }
-        return PostRelay.ways(
-            PostSettings(
+        return WebhookRelay.ways(
+            WebhookSettings(
                 conninfo: conninfo(settings), codeKey: codeKey,
                 webhookHosts: try hosts("notices.webhook_hosts", settings),
                 pushHosts: try hosts("notices.push_hosts", settings), pushKey: try pushKey(settings),

@@ -21,7 +21,7 @@ extension ServiceRoles {
             try ServiceRoles.withTicks(settings, of: "notify", log: ServiceRoles.log) { _ in
                 let loop = HealthRole.shared.loop("relay", patience: 10)
                 let relay = try ServiceRoles.relay(settings, log: ServiceRoles.log)
-                HealthRole.shared.check("turn") { [standing = relay.standing] in standing.finding }
+                HealthRole.shared.check("turn") { [readiness = relay.readiness] in readiness.finding }
                 HealthRole.shared.started()
                 relay.run { loop.asking { StopFlag.isSet } }
                 loop.ended()

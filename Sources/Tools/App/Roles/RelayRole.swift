@@ -4,9 +4,9 @@ package import Settings
 package import Telemetry
 package import Threads
 
-/// THE list of what `drover notify` runs beside the topics' relay, in the order in which they are stopped.
+/// The list of what `drover notify` runs beside the topics' relay, in the order in which they are stopped.
 package enum RelayRole: CaseIterable {
-    case notices, mail, post, alertmanager, forward, reports
+    case notices, mail, webhooks, alertmanager, forward, reports
 
     /// A job in a thread of its own, until it is asked to stop.
     private struct Job {
@@ -24,11 +24,11 @@ package enum RelayRole: CaseIterable {
         case .mail:
             guard let mail = try MailRole.relay(settings, log: log) else { return [] }
             return [Job(name: "mail") { mail.run(shouldStop: $0) }]
-        case .post:
-            guard let post = try NoticeRole.post(settings, log: log) else { return [] }
+        case .webhooks:
+            guard let webhooks = try NoticeRole.webhooks(settings, log: log) else { return [] }
             return [
-                Job(name: "post") { post.any.run(shouldStop: $0) },
-                Job(name: "post-answered") { post.answered.run(shouldStop: $0) },
+                Job(name: "post") { webhooks.any.run(shouldStop: $0) },
+                Job(name: "post-answered") { webhooks.answered.run(shouldStop: $0) },
             ]
         case .alertmanager:
             guard let alertmanager = try NoticeRole.alertmanager(settings, log: log) else { return [] }

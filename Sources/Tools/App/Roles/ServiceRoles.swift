@@ -54,11 +54,11 @@ package enum ServiceRoles {
         return kafka
     }
 
-    package static func relay(_ settings: Settings, log: Log) throws -> Relay {
+    package static func relay(_ settings: Settings, log: Log) throws -> OutboxRelay {
         let kafka = try kafka(settings, clientID: "drover-notify", log: log)
         let shape = settings.topicShape
-        return Relay(
-            RelaySettings(
+        return OutboxRelay(
+            OutboxRelaySettings(
                 kafka: kafka, conninfo: settings.relayConninfo,
                 rejectedRowsMax: settings.integer("rejected.rows_max"),
                 prepareTopics: { _ = try Topics.ensure(kafka, shape, timeoutMs: 3_000) }),

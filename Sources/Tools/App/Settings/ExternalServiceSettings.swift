@@ -68,14 +68,14 @@ extension Settings {
     }
 
     /// Nil: there is no service for ways.
-    func measureDesk(conninfo: String) throws -> PickupMeasurer? {
+    func pickupMeasurer(conninfo: String) throws -> PickupMeasurer? {
         guard !text("travel.url").isEmpty else { return nil }
         return PickupMeasurer(
             try campusTravel(SharedDatabase(conninfo: conninfo)), waitMs: integer("dispatch.measure_ms"))
     }
 
     /// Draws itineraries on dispatchers' maps. Nil: there is no service for ways.
-    func routeDesk(conninfo: String) throws -> RoadLineService? {
+    func roadLines(conninfo: String) throws -> RoadLineService? {
         guard !text("travel.url").isEmpty else { return nil }
         return RoadLineService(try travel(), conninfo: conninfo, timeoutMs: Int(integer("travel.timeout_ms")))
     }

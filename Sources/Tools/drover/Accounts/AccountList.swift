@@ -87,7 +87,7 @@ extension Command {
     static func databaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {
         let password = Hex.text(Secrets.random(16))
         let connection = try asOwner(arguments).connection
-        switch try PersonLogin.put(account, password: password, on: connection) {
+        switch try DatabaseLogin.put(account, password: password, on: connection) {
         case .made: break
         case .noAccount: throw Failure("\(account): there is no such account, or it is disabled")
         case .hasNeighbours: throw Failure("\(account): \(neighbours)")
@@ -96,7 +96,7 @@ extension Command {
             "\(account) sees in psql what it sees in the pages, with this line. It is not shown again. From another machine: with "
                 + "this one's name as host")
         // Not in psql's arguments: everybody on the machine sees those.
-        Out.result("PGPASSWORD=\(password) psql \(conninfo(PersonLogin.name(of: account), connection.place))")
+        Out.result("PGPASSWORD=\(password) psql \(conninfo(DatabaseLogin.name(of: account), connection.place))")
         return .done
     }
 
@@ -116,7 +116,7 @@ extension Command {
     }
 
     static func endDatabaseLogin(_ account: String, _ arguments: Arguments) throws -> ExitCode {
-        guard try PersonLogin.remove(account, on: asOwner(arguments).connection) else {
+        guard try DatabaseLogin.remove(account, on: asOwner(arguments).connection) else {
             throw Failure("\(account): it has no login of the database")
         }
         Out.note("\(account) has no login of the database any more")

@@ -29,13 +29,15 @@ extension Command {
         example: "drover audit --action log_in_failed --since 2026-11-21 --json",
         run: { arguments in
             // The owner's: nobody else may read the tables.
-            func book() throws -> Connection { try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo) }
+            func connect() throws -> Connection {
+                try Connection(conninfo: SettingsSource.load(arguments).ownerConninfo)
+            }
             switch arguments.operands {
-            case []: try list(auditFilter(arguments), arguments, on: book())
-            case ["head"]: Out.result(text(try AuditQueries.head(on: book())))
+            case []: try list(auditFilter(arguments), arguments, on: connect())
+            case ["head"]: Out.result(text(try AuditQueries.head(on: connect())))
             case ["verify"]:
                 let anchor = try auditAnchor(arguments)
-                return try verify(anchor, on: book())
+                return try verify(anchor, on: connect())
             default: throw UsageError("say nothing (it lists), `verify` or `head`")
             }
             return .done

@@ -49,7 +49,7 @@ extension Command {
         let partOf = arguments.text("--part-of")
         let connection = try asOwner(arguments).connection
         let (hadNone, logins) = (
-            try OperatorFleetStore.count(on: connection) == 0, try PersonLogin.accounts(on: connection)
+            try OperatorFleetStore.count(on: connection) == 0, try DatabaseLogin.accounts(on: connection)
         )
         try said(fleet, missing: "there is no fleet \(partOf ?? fleet): see `drover fleet list`") {
             try connection.transaction {
@@ -58,7 +58,7 @@ extension Command {
             }
         }
         Out.note("fleet \(fleet): \(name)" + (partOf.map { ", part of \($0)" } ?? ""))
-        let ended = logins.subtracting(try PersonLogin.accounts(on: connection)).sorted()
+        let ended = logins.subtracting(try DatabaseLogin.accounts(on: connection)).sorted()
         if !ended.isEmpty {
             Out.note(
                 "psql has ended for \(ended.joined(separator: ", ")): with more than one fleet its logins told what they may not see. "

@@ -103,7 +103,7 @@ extension Command {
     private static func page(_ settings: Settings) throws -> String {
         _ = try PageRole.nodes(settings)
         let address = try PageRole.listens(settings)
-        let mails = try PageRole.accountPost(settings) == nil ? "no mails of accounts" : "mails of accounts"
+        let mails = try PageRole.accountMail(settings) == nil ? "no mails of accounts" : "mails of accounts"
         let provider = try settings.openIDProvider()?.name
         _ = try settings.secondFactorRule()
         return "\(address), \(mails), \(provider.map { "log-in also at \($0)" } ?? "log-in by password")"
@@ -171,11 +171,11 @@ extension Command {
             look: servicesOfOthers),
     ]
 
-    private static let loginLooks = LoginSetting.all.map { login in
+    private static let loginLooks = DatabaseLoginSetting.all.map { login in
         Look(name: login.key, needs: [login.key]) { try look(at: login, $0) }
     }
 
-    private static func look(at login: LoginSetting, _ settings: Settings) throws -> String {
+    private static func look(at login: DatabaseLoginSetting, _ settings: Settings) throws -> String {
         let conninfo = settings.text(login.key)
         guard !conninfo.isEmpty else { return "not set" }
         let (user, isMember) = try login.look(on: Connection(conninfo: conninfo))

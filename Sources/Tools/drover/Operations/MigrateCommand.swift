@@ -16,7 +16,7 @@ extension Command {
             Out.note(
                 applied.isEmpty
                     ? "the database is up to date" : "applied " + applied.map(\.name).joined(separator: ", "))
-            let ended = try PersonLogin.endNeighbours(on: connection)
+            let ended = try DatabaseLogin.endNeighbours(on: connection)
             if ended > 0 {
                 Out.note(
                     "\(ended) \(ended == 1 ? "database login of a person was" : "database logins of people were") ended: more than one fleet or campus is here (docs/analyst.md)"

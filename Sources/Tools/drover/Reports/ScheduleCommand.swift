@@ -52,7 +52,7 @@ extension Command {
         return id
     }
 
-    private static func book(_ arguments: Arguments) throws -> Connection {
+    private static func connect(_ arguments: Arguments) throws -> Connection {
         let connection = try SchemaConnection.connect(try SettingsSource.load(arguments).relayConninfo)
         try AuditLog.sign(Terminal.login, on: connection)
         return connection
@@ -63,8 +63,8 @@ extension Command {
         let words = arguments.operands
         let rows =
             words.count == 1
-            ? try OperatorScheduleStore.list(on: book(arguments))
-            : try OperatorScheduleStore.runs(of: scheduleID(words[1]), on: book(arguments))
+            ? try OperatorScheduleStore.list(on: connect(arguments))
+            : try OperatorScheduleStore.runs(of: scheduleID(words[1]), on: connect(arguments))
         Out.result(render(try QueryOutput(rows)))
         return .done
     }
@@ -113,8 +113,8 @@ extension Command {
         } catch {
             throw UsageError("\(error)")
         }
-        let (book, mailTo) = (try book(arguments), arguments.texts("--mail"))
-        if let unknown = try OperatorScheduleStore.unknown([account] + mailTo, on: book).first {
+        let (connection, mailTo) = (try connect(arguments), arguments.texts("--mail"))
+        if let unknown = try OperatorScheduleStore.unknown([account] + mailTo, on: connection).first {
             throw Failure("\(unknown): there is no such account, or it is disabled: see `drover account list`")
         }
         if arguments.has("--file"), try SettingsSource.load(arguments).text("reports.folder").isEmpty {
@@ -122,13 +122,13 @@ extension Command {
         }
         let id = try OperatorScheduleStore.add(
             new.fields, account: account, mailTo: mailTo, isFiled: arguments.has("--file"),
-            sinceMs: try time("--since", arguments), on: book)
+            sinceMs: try time("--since", arguments), on: connection)
         Out.result(String(id))
         return .done
     }
 
     private static func changeSchedule(_ what: String, _ id: Int64, _ arguments: Arguments) throws -> ExitCode {
-        let connection = try book(arguments)
+        let connection = try connect(arguments)
         let isDone: Bool
         switch what {
         case "run": isDone = try OperatorScheduleStore.ask(id, on: connection)

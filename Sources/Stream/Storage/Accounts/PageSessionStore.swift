@@ -17,7 +17,7 @@ package struct AccountHolder: Equatable, Sendable {
 
 /// Log-ins, sessions and mailed links, for the page's login, by functions of the database alone. Sessions and links are
 /// known to the database by their digests.
-package enum LogInStore {
+package enum PageSessionStore {
     /// With what a password is hashed.
     package struct Recipe: Equatable, Sendable {
         package let salt: [UInt8]
@@ -225,12 +225,13 @@ package enum LogInStore {
 
     /// False: too many.
     package static func askPasswordLink(
-        mail: String, remote: String, link: [UInt8], letter: SealedMail, on connection: Connection
+        mail: String, remote: String, link: [UInt8], sealedMail: SealedMail, on connection: Connection
     ) throws -> Bool {
         try connection.query(
             "SELECT drover.ask_password_link($1, $2, $3, $4, $5, $6)",
             [
-                .text(mail), .text(remote), .bytes(link), .text(letter.id), .text(letter.subject), .bytes(letter.body),
+                .text(mail), .text(remote), .bytes(link), .text(sealedMail.id), .text(sealedMail.subject),
+                .bytes(sealedMail.body),
             ])[0].bool(0)!
     }
 

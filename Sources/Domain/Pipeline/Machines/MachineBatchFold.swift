@@ -1,10 +1,10 @@
 internal import Alerts
 internal import Fleet
 
-/// Records while they are taken: readings, services, and ticks that judge nothing again. The book itself stays as it is
+/// Records while they are taken: readings, services, and ticks that judge nothing again. The partition itself stays as it is
 /// until they are all done.
-struct MachineSession {
-    private let book: MachinePartition
+struct MachineBatchFold {
+    private let partition: MachinePartition
     private let histories: MachineHistories
     private var clockMs: Int64
     private var machines: [VehicleID: LiveMachine] = [:]
@@ -27,20 +27,20 @@ struct MachineSession {
     }
 
     static func run(
-        _ book: MachinePartition, _ histories: MachineHistories, _ events: ArraySlice<MachineEvent>
+        _ partition: MachinePartition, _ histories: MachineHistories, _ events: ArraySlice<MachineEvent>
     ) -> Result {
-        var session = MachineSession(book, histories)
+        var fold = MachineBatchFold(partition, histories)
         for event in events {
-            guard session.apply(event) else { break }
-            session.count += 1
+            guard fold.apply(event) else { break }
+            fold.count += 1
         }
         return Result(
-            needs: session.needs, machines: session.machines, changes: session.changes, asked: session.asked,
-            clockMs: session.clockMs, count: session.count)
+            needs: fold.needs, machines: fold.machines, changes: fold.changes, asked: fold.asked,
+            clockMs: fold.clockMs, count: fold.count)
     }
 
-    private init(_ book: MachinePartition, _ histories: MachineHistories) {
-        (self.book, self.histories, clockMs) = (book, histories, book.clockMs)
+    private init(_ partition: MachinePartition, _ histories: MachineHistories) {
+        (self.partition, self.histories, clockMs) = (partition, histories, partition.clockMs)
     }
 
     /// False: what follows from the records before it must be written first.
@@ -62,7 +62,7 @@ struct MachineSession {
         guard var live = machine(reading.vehicle, event) else { return }
         defer { machines[reading.vehicle] = live }
         if live.isLatest(reading.ts) {
-            changes.transitions += live.append(reading, event, book.rules, clockMs: clockMs)
+            changes.transitions += live.append(reading, event, partition.rules, clockMs: clockMs)
         } else {
             guard let stored = stored(reading, live) else { return }
             guard live.insert(reading, over: stored, offset: event.offset) else { return }
@@ -87,19 +87,19 @@ struct MachineSession {
         if let lastMs = live.lastMs, lastMs >= effect.fromMs || live.isWaiting || live.fold == nil {
             ask(&live, fromMs: effect.fromMs, untilMs: effect.untilMs ?? .max, event, isLate: false)
         } else {
-            changes.transitions += live.tellEnd(book.rules, clockMs: clockMs, event)
+            changes.transitions += live.tellEnd(partition.rules, clockMs: clockMs, event)
         }
     }
 
     private mutating func tick(_ ts: Int64, _ event: MachineEvent) -> Bool {
         guard ts > clockMs else { return true }
-        guard asked.isEmpty, !book.isRejudging else { return false }
-        let (wasMs, known) = (clockMs, book.due(before: ts).filter { machines[$0] == nil })
-        let due = machines.values.filter { $0.dueMs(after: wasMs, book.rules) ?? .max < ts }.map(\.vehicle)
+        guard asked.isEmpty, !partition.isRejudging else { return false }
+        let (wasMs, known) = (clockMs, partition.due(before: ts).filter { machines[$0] == nil })
+        let due = machines.values.filter { $0.dueMs(after: wasMs, partition.rules) ?? .max < ts }.map(\.vehicle)
         clockMs = ts
         for vehicle in (known + due).sorted() {
             guard var live = machine(vehicle, event) else { continue }
-            changes.transitions += live.tellEnd(book.rules, clockMs: ts, event)
+            changes.transitions += live.tellEnd(partition.rules, clockMs: ts, event)
             machines[vehicle] = live
         }
         return true
@@ -116,14 +116,14 @@ struct MachineSession {
     /// Taken out, so that it is changed in place: the caller puts it back. Nil: it must be read back.
     private mutating func machine(_ vehicle: VehicleID, _ event: MachineEvent) -> LiveMachine? {
         if let live = machines.removeValue(forKey: vehicle) { return live }
-        let isWaiting = book.queue[vehicle]?.isLate ?? false
-        if let machine = book.machine(vehicle) { return LiveMachine(machine, isWaiting: isWaiting) }
+        let isWaiting = partition.queue[vehicle]?.isLate ?? false
+        if let machine = partition.machine(vehicle) { return LiveMachine(machine, isWaiting: isWaiting) }
         guard let end = histories.machines[vehicle] else {
             if missing.insert(vehicle).inserted { needs.machines.append(.end(vehicle)) }
             return nil
         }
         var live = LiveMachine(vehicle, end, isWaiting: isWaiting)
-        if case .unknown = end.before, book.queue[vehicle] == nil {
+        if case .unknown = end.before, partition.queue[vehicle] == nil {
             changes.rebuilt += 1
             ask(&live, fromMs: .min, untilMs: .max, event, isLate: true)
         }

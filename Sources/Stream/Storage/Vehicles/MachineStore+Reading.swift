@@ -84,7 +84,7 @@ extension MachineStore {
 
     // MARK: Reading back
 
-    /// Adds what a book needs to what was read back before.
+    /// Adds what a partition needs to what was read back before.
     package static func read(
         _ needs: MachineNeeds, partition: Int32, of selection: VehicleSelection = .all,
         into histories: inout MachineHistories, on connection: Connection
@@ -92,7 +92,7 @@ extension MachineStore {
         try read(needs.machines, into: &histories, on: connection)
         try read(needs.places, into: &histories, on: connection)
         guard let page = needs.page else { return }
-        histories.page = try MachineSweepStore.read(page, partition, of: selection, on: connection)
+        histories.page = try MachineSpreadStore.read(page, partition, of: selection, on: connection)
     }
 
     /// No reading is older, and a timestamptz does not reach as far as an Int64.

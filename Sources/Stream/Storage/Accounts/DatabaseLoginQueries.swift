@@ -1,7 +1,7 @@
 package import Postgres
 
 /// Logins of the database and the roles that they are in.
-package enum LoginQueries {
+package enum DatabaseLoginQueries {
     package struct Membership: Sendable {
         /// The user of a connection.
         package let user: String

@@ -4,7 +4,7 @@ public import Fleet
 /// Machines of a partition that are to be judged again because something of all of them changed: other rules, or a clock that
 /// is set back. They are noted a piece at a time (`RejudgingQueue`), in the order of their names: the first at the record that
 /// asks for it, one more at each tick.
-public struct MachineSweep: Equatable, Sendable {
+public struct MachineSpread: Equatable, Sendable {
     /// The span that is asked for of each machine.
     public var span: Rejudging.Span
     /// A machine whose latest reading is older has nothing to judge.
@@ -36,24 +36,24 @@ public struct MachineSweep: Equatable, Sendable {
 
 /// Sweeps that are not noted of all machines yet: the one that goes on, and all that was asked for meanwhile as one. So it is bounded, and
 /// what comes again and again keeps none from its end.
-public struct MachineSweeps: Equatable, Sendable {
+public struct MachineSpreads: Equatable, Sendable {
     /// In the order in which they go on, two at most.
-    public private(set) var all: [MachineSweep]
+    public private(set) var all: [MachineSpread]
 
-    public init(_ all: [MachineSweep] = []) { self.all = all.sorted { $0.askedOffset < $1.askedOffset } }
+    public init(_ all: [MachineSpread] = []) { self.all = all.sorted { $0.askedOffset < $1.askedOffset } }
 
     public var isEmpty: Bool { all.isEmpty }
-    var first: MachineSweep? { all.first }
+    var first: MachineSpread? { all.first }
 
     /// The rejudging that a machine waits for when all that has not come to it yet is noted of it at once.
     public func noted(of vehicle: VehicleID, lastMs: Int64, waiting asked: Rejudging?) -> Rejudging? {
         all.filter { $0.comes(to: vehicle, lastMs: lastMs) }.reduce(asked) { $1.added(to: $0) }
     }
 
-    mutating func add(_ spread: MachineSweep) {
+    mutating func add(_ spread: MachineSpread) {
         guard all.count > 1 else { return all.append(spread) }
         let (before, last) = (all[1], all.count - 1)
-        all[last] = MachineSweep(
+        all[last] = MachineSpread(
             before.span.union(spread.span), sinceMs: min(before.sinceMs, spread.sinceMs),
             askedOffset: before.askedOffset, after: earlier(before.after, spread.after))
     }
@@ -94,7 +94,7 @@ public struct MachinePage: Equatable, Sendable {
     }
 
     /// Rejudgings to be noted of these machines, as a record or tick asks for it.
-    func noted(_ spread: MachineSweep, askedOffset: Int64) -> [(VehicleID, Rejudging)] {
+    func noted(_ spread: MachineSpread, askedOffset: Int64) -> [(VehicleID, Rejudging)] {
         machines.filter { $0.lastMs >= spread.sinceMs }.map { ($0.vehicle, spread.rejudging(askedOffset: askedOffset)) }
     }
 }

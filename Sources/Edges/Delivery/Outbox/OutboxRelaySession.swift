@@ -4,7 +4,7 @@ package import Storage
 internal import Telemetry
 
 /// The active relay's connection and producer. Both are dropped when either fails: the next one reads the remaining rows.
-final class RelaySession {
+final class OutboxRelaySession {
     private static let name = "drover-notify"
     static let rowsMax = 1_000
     static let bytesMax = 16 << 20
@@ -21,19 +21,19 @@ final class RelaySession {
     /// Short enough to let vacuum run: otherwise the database would run out of transaction ids.
     private static let turnPeriodMs: Int64 = 86_400_000
     private let producer: Producer
-    private let metrics: RelayMetrics
+    private let metrics: OutboxRelayMetrics
     private let log: Log
 
-    init(_ settings: RelaySettings, metrics: RelayMetrics, log: Log) throws {
+    init(_ settings: OutboxRelaySettings, metrics: OutboxRelayMetrics, log: Log) throws {
         self.metrics = metrics
         self.log = log
-        connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
-        turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: RelaySession.name)
+        connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: OutboxRelaySession.name)
+        turn = try Connection.ofService(conninfo: settings.conninfo, applicationName: OutboxRelaySession.name)
         // A relay whose machine vanished must not hold the turn for long. The index is forced for the oldest rows, whatever statistics say
         // of a table that is empty most of the time. A deletion lost in a crash of the server only sends its rows again, so none is waited
         // for.
-        try connection.execute(RelaySession.keepalives + "SET enable_seqscan = off; SET synchronous_commit = off")
-        try turn.execute(RelaySession.keepalives + "SET idle_in_transaction_session_timeout = 0")
+        try connection.execute(OutboxRelaySession.keepalives + "SET enable_seqscan = off; SET synchronous_commit = off")
+        try turn.execute(OutboxRelaySession.keepalives + "SET idle_in_transaction_session_timeout = 0")
         // No time-out: a record that is given up while later ones of its key are sent would break the order.
         producer = try Producer(settings.kafka, Producer.Tuning(lingerMs: 0, timeoutMs: 0))
     }
@@ -55,7 +55,7 @@ final class RelaySession {
     }
 
     /// Whether the turn is held by a relay's session, and not by one that relays nothing.
-    func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: RelaySession.name, on: connection) }
+    func isBehindRelay() throws -> Bool { try OutboxStore.hasRelay(named: OutboxRelaySession.name, on: connection) }
 
     private struct TurnLost: Error, CustomStringConvertible {
         let description = "another session took the relays' turn when it was given up for a moment"
@@ -63,7 +63,7 @@ final class RelaySession {
 
     /// Precondition: nothing is under way.
     private func renewTurn() throws {
-        guard Clock.steadyMs() - turnTakenMs >= RelaySession.turnPeriodMs else { return }
+        guard Clock.steadyMs() - turnTakenMs >= OutboxRelaySession.turnPeriodMs else { return }
         try turn.execute("COMMIT")
         guard try acquireTurn() else { throw TurnLost() }
     }
@@ -82,11 +82,11 @@ final class RelaySession {
         return try !connection.notifications(timeoutMs: timeoutMs).isEmpty
     }
 
-    func endLongLogins() throws -> Int { try PersonLogin.endLong(on: connection) }
+    func endLongLogins() throws -> Int { try DatabaseLogin.endLong(on: connection) }
 
     func prune(rowsMax: Int64) throws -> (pruned: Int, isAll: Bool) {
-        let pruned = try RejectedStore.prune(rowsMax: rowsMax, most: RelaySession.pruneMost, on: connection)
-        return (pruned, pruned < RelaySession.pruneMost)
+        let pruned = try RejectedStore.prune(rowsMax: rowsMax, most: OutboxRelaySession.pruneMost, on: connection)
+        return (pruned, pruned < OutboxRelaySession.pruneMost)
     }
 
     /// Sends the oldest rows and deletes what the broker has acknowledged. Throws when it is the broker's fault that
@@ -95,7 +95,7 @@ final class RelaySession {
         try renewTurn()
         try checkTurn()
         let rows = try OutboxStore.read(
-            rowsMax: RelaySession.rowsMax, bytesMax: RelaySession.bytesMax, on: connection)
+            rowsMax: OutboxRelaySession.rowsMax, bytesMax: OutboxRelaySession.bytesMax, on: connection)
         guard !rows.isEmpty else { return (0, true) }
         var settled = Settled(rows)
         for (index, row) in rows.enumerated() {
@@ -136,9 +136,9 @@ final class RelaySession {
             try checkTurn()
             if shouldStop() {
                 stopMs = stopMs ?? now
-                if now - stopMs! >= RelaySession.stopPatienceMs { return }
+                if now - stopMs! >= OutboxRelaySession.stopPatienceMs { return }
             }
-            if now - movedMs >= RelaySession.patienceMs, !hasSaid {
+            if now - movedMs >= OutboxRelaySession.patienceMs, !hasSaid {
                 hasSaid = true
                 log.warning(
                     "the broker does not acknowledge; what waits in the outbox is kept",

@@ -12,7 +12,7 @@ package import Telemetry
 internal import Threads
 
 /// The settings of a relay to webhooks and browsers.
-package struct PostSettings: Sendable {
+package struct WebhookSettings: Sendable {
     package var conninfo: String
     /// The key that waiting messages and the keys of webhooks are sealed with.
     package var codeKey: CodeKey
@@ -43,7 +43,7 @@ package struct PostSettings: Sendable {
 ///
 /// A process has two outgoing channels, so that a silent or slow server does not delay other people's messages: one of them is reserved
 /// for servers that answered quickly the last time, and each account has only one message under way.
-package final class PostRelay {
+package final class WebhookRelay {
     private static let backOffMs: ClosedRange<Int64> = 1_000...60_000
     private static let putOffMs: ClosedRange<Int64> = 2_000...600_000
     private static let pollMs: Int64 = 1_000
@@ -52,9 +52,9 @@ package final class PostRelay {
     private static let promptMs: Int64 = 3_000
     private static let keptMs: Int64 = UTC.msPerDay
 
-    private let settings: PostSettings
+    private let settings: WebhookSettings
     private let log: Log
-    private let metrics: PostMetrics
+    private let metrics: WebhookMetrics
     private let underWay: UnderWay
     private let isForAnswered: Bool
     private let retry: RetryLoop
@@ -62,18 +62,18 @@ package final class PostRelay {
     private var hasAnswered: Bool?
 
     /// The ways out of one process, each to run in a thread of its own.
-    package static func ways(_ settings: PostSettings, metrics: Metrics, log: Log) -> (
-        any: PostRelay, answered: PostRelay
+    package static func ways(_ settings: WebhookSettings, metrics: Metrics, log: Log) -> (
+        any: WebhookRelay, answered: WebhookRelay
     ) {
-        let (metrics, underWay) = (PostMetrics(metrics), UnderWay())
+        let (metrics, underWay) = (WebhookMetrics(metrics), UnderWay())
         return (
-            PostRelay(settings, metrics, underWay, isForAnswered: false, log),
-            PostRelay(settings, metrics, underWay, isForAnswered: true, log)
+            WebhookRelay(settings, metrics, underWay, isForAnswered: false, log),
+            WebhookRelay(settings, metrics, underWay, isForAnswered: true, log)
         )
     }
 
     private init(
-        _ settings: PostSettings, _ metrics: PostMetrics, _ underWay: UnderWay, isForAnswered: Bool, _ log: Log
+        _ settings: WebhookSettings, _ metrics: WebhookMetrics, _ underWay: UnderWay, isForAnswered: Bool, _ log: Log
     ) {
         self.settings = settings
         self.metrics = metrics
@@ -81,7 +81,7 @@ package final class PostRelay {
         self.log = log
         self.isForAnswered = isForAnswered
         retry = RetryLoop(
-            PostRelay.backOffMs, cannot: "nothing goes to webhooks and browsers now; all of it is kept",
+            WebhookRelay.backOffMs, cannot: "nothing goes to webhooks and browsers now; all of it is kept",
             again: "webhooks and browsers get their messages again", log: log)
     }
 
@@ -98,7 +98,7 @@ package final class PostRelay {
     private func serve(_ shouldStop: () -> Bool) throws {
         let connection = try Connection.ofService(conninfo: settings.conninfo, applicationName: "drover-post")
         var limits = HTTPSClient.Limits()
-        limits.totalMs = PostRelay.totalMs
+        limits.totalMs = WebhookRelay.totalMs
         limits.bodyBytesMax = 65_536
         let clients = Clients(
             https: try HTTPSClient(caFile: settings.caFile, limits: limits),
@@ -106,7 +106,7 @@ package final class PostRelay {
         while !shouldStop() {
             let isEmpty = try connection.transaction { try one(clients, connection) }
             retry.isWell()
-            if isEmpty { BackOff.pause(PostRelay.pollMs, shouldStop) }
+            if isEmpty { BackOff.pause(WebhookRelay.pollMs, shouldStop) }
         }
     }
 
@@ -119,7 +119,7 @@ package final class PostRelay {
         else { return true }
         defer { underWay.end(message.account) }
         hasAnswered = nil
-        var answer = PostAnswer.refused("it is sealed with another key than people.code_key_file")
+        var answer = WebhookAnswer.refused("it is sealed with another key than people.code_key_file")
         if try NoticeStore.accounts([message.account], on: connection)[message.account]?.isEnabled != true {
             answer = .refused("the account is disabled")
         } else if let payload = settings.codeKey.open(message.payload) {
@@ -130,7 +130,7 @@ package final class PostRelay {
                 case .mail: .refused("mail goes out by the mail server")
                 }
         }
-        if case .later(let reason, _) = answer, Clock.nowMs() - message.madeMs > PostRelay.keptMs {
+        if case .later(let reason, _) = answer, Clock.nowMs() - message.madeMs > WebhookRelay.keptMs {
             answer = .refused("not taken for a day: \(reason)")
         }
         switch answer {
@@ -143,7 +143,7 @@ package final class PostRelay {
             log.warning(
                 "a message was refused", ["message_id": "\(message.id)", "channel": "\(message.channel.rawValue)"])
         case .later(let reason, let askedMs):
-            let ms = BackOff.ms(afterTries: message.tries, within: PostRelay.putOffMs)
+            let ms = BackOff.ms(afterTries: message.tries, within: WebhookRelay.putOffMs)
             try NoticeStore.settle(
                 message.id, as: .waiting, answer: reason, waitMs: max(ms, askedMs ?? 0), on: connection)
             metrics.putOff.add()
@@ -157,7 +157,7 @@ package final class PostRelay {
     /// Signed as Standard Webhooks 1.0 says: HMAC-SHA-256 over id, time and body.
     private func webhook(
         _ message: WaitingNoticeMessage, _ payload: [UInt8], _ clients: Clients, _ connection: Connection
-    ) throws -> PostAnswer {
+    ) throws -> WebhookAnswer {
         guard let setting = try NoticeStore.accounts([message.account], on: connection)[message.account]?.setting,
             let url = setting.webhookURL, let sealed = setting.webhookKey
         else { return .refused("the webhook was taken back") }
@@ -177,14 +177,14 @@ package final class PostRelay {
 
     private func post(
         _ url: String, _ body: [UInt8], _ headers: [(name: String, value: String)], _ clients: Clients
-    ) -> PostAnswer {
+    ) -> WebhookAnswer {
         do throws(RequestError) {
             let client = AllowedHosts.isPlain(url) ? clients.plain : clients.https
             let reach = settings.reach.with(AllowedHosts.networks(of: url))
             let beganMs = Clock.steadyMs()
             let reply = try client.ask(url, headers: headers, body: body, reach: reach)
-            hasAnswered = hasAnswered == true || Clock.steadyMs() - beganMs <= PostRelay.promptMs
-            return PostAnswer(reply, nowMs: Clock.nowMs())
+            hasAnswered = hasAnswered == true || Clock.steadyMs() - beganMs <= WebhookRelay.promptMs
+            return WebhookAnswer(reply, nowMs: Clock.nowMs())
         } catch {
             // One answering service of several browsers is enough.
             hasAnswered = hasAnswered ?? false
@@ -201,9 +201,9 @@ package final class PostRelay {
     /// To all browsers of the account; delivered when one accepted it. Those that are gone are forgotten.
     private func push(
         _ message: WaitingNoticeMessage, _ payload: [UInt8], _ clients: Clients, _ connection: Connection
-    ) throws -> PostAnswer {
+    ) throws -> WebhookAnswer {
         guard let pushKey = settings.pushKey else { return .refused("notices.push_key_file is not set") }
-        var last = PostAnswer.refused("no browser takes pushes any more")
+        var last = WebhookAnswer.refused("no browser takes pushes any more")
         var taken = 0
         for subscription in try NoticeStore.subscriptions(of: message.account, on: connection) {
             guard settings.pushHosts.allow(subscription.endpoint),
@@ -233,7 +233,7 @@ package final class PostRelay {
 }
 
 /// The meaning of an answer for a message. Pure.
-enum PostAnswer: Equatable {
+enum WebhookAnswer: Equatable {
     case taken(String)
     /// For good.
     case refused(String)
@@ -259,7 +259,7 @@ enum PostAnswer: Equatable {
 }
 
 /// The relay's figures, by the names that Prometheus reads.
-private struct PostMetrics {
+private struct WebhookMetrics {
     let sent, refused, putOff: Counter
 
     init(_ metrics: Metrics) {

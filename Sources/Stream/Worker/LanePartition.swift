@@ -5,7 +5,7 @@ internal import Trips
 /// A partition that a lane works on: where it stands, and the stage that its records go to.
 ///
 /// Made by the committer, then used by its lane, and by the committer while the lane waits: by one thread at a time.
-final class OwnedPartition: @unchecked Sendable {
+final class LanePartition: @unchecked Sendable {
     let partition: TopicPartition
     /// The first offset that the log had when the partition was loaded.
     let firstOffset: Int64

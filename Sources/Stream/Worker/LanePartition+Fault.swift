@@ -1,6 +1,6 @@
 internal import Storage
 
-extension OwnedPartition {
+extension LanePartition {
     /// Why a partition is left alone until a person has looked. Going on by ourselves would hide what is lost, or make results of what
     /// is not on the log.
     enum Fault: Error, Equatable {

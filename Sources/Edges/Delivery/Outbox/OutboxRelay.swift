@@ -4,7 +4,7 @@ internal import Synchronization
 package import Telemetry
 internal import Threads
 
-package struct RelaySettings: Sendable {
+package struct OutboxRelaySettings: Sendable {
     package var kafka: KafkaSettings
     package var conninfo: String
     /// Rows of `drover.rejected` that a partition keeps.
@@ -25,7 +25,7 @@ package struct RelaySettings: Sendable {
 
 /// Publishes the outbox to the topics: at least once, each key in order. Of many relays on one database one is active; the others wait for
 /// its end. It never gives up: a refusal by the broker or the database is logged once and retried.
-package final class Relay {
+package final class OutboxRelay {
     private static let backOffMs: ClosedRange<Int64> = 250...5_000
     /// The interval at which a waiting relay asks whether it is its turn.
     private static let turnMs: Int64 = 250
@@ -36,19 +36,19 @@ package final class Relay {
     private static let restMs: Int64 = 5
     private static let pruneMs: Int64 = 60_000
 
-    private let settings: RelaySettings
+    private let settings: OutboxRelaySettings
     private let log: Log
-    private let metrics: RelayMetrics
+    private let metrics: OutboxRelayMetrics
     private let retry: RetryLoop
-    package let standing = RelayReadiness()
+    package let readiness = OutboxRelayReadiness()
     private var nextPruneMs: Int64 = 0
 
-    package init(_ settings: RelaySettings, metrics: Metrics, log: Log) {
+    package init(_ settings: OutboxRelaySettings, metrics: Metrics, log: Log) {
         self.settings = settings
         self.log = log
-        self.metrics = RelayMetrics(metrics)
+        self.metrics = OutboxRelayMetrics(metrics)
         retry = RetryLoop(
-            Relay.backOffMs, cannot: "relay cannot work; what waits in the outbox is kept and tried again",
+            OutboxRelay.backOffMs, cannot: "relay cannot work; what waits in the outbox is kept and tried again",
             again: "relay works again", log: log)
     }
 
@@ -61,13 +61,13 @@ package final class Relay {
     /// One session with the database and one producer, until either fails.
     private func serve(_ shouldStop: () -> Bool) throws {
         // However it ends, the turn ends with it.
-        defer { standing.set(.ill("has lost its turn, or could not ask for it")) }
-        let session = try RelaySession(settings, metrics: metrics, log: log)
+        defer { readiness.set(.ill("has lost its turn, or could not ask for it")) }
+        let session = try OutboxRelaySession(settings, metrics: metrics, log: log)
         guard try waitForTurn(session, shouldStop) else { return }
         try settings.prepareTopics()
         try session.listen()
         log.info("relay active")
-        standing.set(.well("active"))
+        readiness.set(.well("active"))
         while !shouldStop() {
             let pass = try session.pass(shouldStop)
             if pass.sent > 0 || pass.isEmpty { retry.isWell() }
@@ -76,38 +76,38 @@ package final class Relay {
         }
     }
 
-    private func waitForTurn(_ session: RelaySession, _ shouldStop: () -> Bool) throws -> Bool {
+    private func waitForTurn(_ session: OutboxRelaySession, _ shouldStop: () -> Bool) throws -> Bool {
         var hasSaid = false
         while !shouldStop() {
             if try session.acquireTurn() { return true }
             retry.isOver()
             let isBehindRelay = try session.isBehindRelay()
-            standing.set(
+            readiness.set(
                 isBehindRelay
                     ? .well("another relay is active; this one waits")
                     : .ill("the relays' turn is held by somebody who relays nothing; pg_locks has the session"))
             if !hasSaid { log.info("another relay is active; this one waits for its end") }
             hasSaid = true
-            BackOff.pause(Relay.turnMs, shouldStop)
+            BackOff.pause(OutboxRelay.turnMs, shouldStop)
         }
         return false
     }
 
-    private func wait(_ session: RelaySession, _ shouldStop: () -> Bool) throws {
+    private func wait(_ session: OutboxRelaySession, _ shouldStop: () -> Bool) throws {
         // However many tell: every login of the database may `NOTIFY`.
-        BackOff.pause(Relay.restMs, shouldStop)
-        let deadline = Clock.steadyMs() + Relay.pollMs
+        BackOff.pause(OutboxRelay.restMs, shouldStop)
+        let deadline = Clock.steadyMs() + OutboxRelay.pollMs
         while !shouldStop(), Clock.steadyMs() < deadline {
-            if try session.wasTold(timeoutMs: Relay.sliceMs) { return }
+            if try session.wasTold(timeoutMs: OutboxRelay.sliceMs) { return }
         }
     }
 
-    private func prune(_ session: RelaySession) throws {
+    private func prune(_ session: OutboxRelaySession) throws {
         guard Clock.steadyMs() >= nextPruneMs else { return }
         let (pruned, isAll) = try session.prune(rowsMax: settings.rejectedRowsMax)
         metrics.pruned.add(pruned)
         // A little at a time: what waits in the outbox comes first.
-        nextPruneMs = Clock.steadyMs() + (isAll ? Relay.pruneMs : 0)
+        nextPruneMs = Clock.steadyMs() + (isAll ? OutboxRelay.pruneMs : 0)
         if pruned > 0 { log.info("oldest rows of rejected records pruned", ["rows": "\(pruned)"]) }
         guard isAll else { return }
         let ended = try session.endLongLogins()
@@ -124,7 +124,7 @@ package final class Relay {
 }
 
 /// Whether a relay relays, or could at once take over from one that does.
-package final class RelayReadiness: Sendable {
+package final class OutboxRelayReadiness: Sendable {
     private let found = Mutex(Health.Finding.ill("has not had its turn yet"))
 
     package var finding: Health.Finding { found.withLock { $0 } }
@@ -133,7 +133,7 @@ package final class RelayReadiness: Sendable {
 }
 
 /// The relay's figures, by the names that Prometheus reads.
-struct RelayMetrics {
+struct OutboxRelayMetrics {
     let relayed: Counter
     let refused: Counter
     let pruned: Counter

@@ -3,19 +3,19 @@ package import Pipeline
 package import Postgres
 
 /// Sweeps that judge all machines of a partition again, and how far they are noted, in PostgreSQL (`drover.machine_spreading`).
-package enum MachineSweepStore {
+package enum MachineSpreadStore {
     /// - Parameter offset: only what records before it asked for; nil: all.
     package static func load(
         _ partition: Int32, before offset: Int64? = nil, on connection: Connection
-    ) throws -> MachineSweeps {
-        MachineSweeps(
+    ) throws -> MachineSpreads {
+        MachineSpreads(
             try connection.query(
                 """
                 SELECT asked_offset, since_at, from_at, until_at, after_vehicle FROM machine_spreading
                 WHERE topic_partition = $1 AND asked_offset < $2
                 """, [.int4(partition), .int8(offset ?? .max)]
             ).map { row in
-                MachineSweep(
+                MachineSpread(
                     Rejudging.Span(fromMs: try row.timestampMs("from_at")!, untilMs: try row.timestampMs("until_at")!),
                     sinceMs: try row.timestampMs("since_at")!, askedOffset: Int64(try row.int("asked_offset")!),
                     after: try row.text("after_vehicle").flatMap { VehicleID($0) })
@@ -23,7 +23,7 @@ package enum MachineSweepStore {
     }
 
     /// Two rows at most.
-    static func write(_ spreads: MachineSweeps, _ partition: Int32, on connection: Connection) throws {
+    static func write(_ spreads: MachineSpreads, _ partition: Int32, on connection: Connection) throws {
         let all = spreads.all
         let offsets = Parameter.int8Array(all.map(\.askedOffset))
         try connection.query(

@@ -3,11 +3,11 @@ internal import Telemetry
 
 /// Figures for others: where the worker stands, and how far it lags.
 extension Worker {
-    func tellStanding() {
+    func reportReadiness() {
         guard Clock.steadyMs() - standingMs >= Worker.standingMs else { return }
         standingMs = Clock.steadyMs()
         let reading = places.filter { if case .reading = $0.value { true } else { false } }.map(\.key)
-        standing.set { state in
+        readiness.set { state in
             (state.isMember, state.assigned, state.reading) = (isMember, places.count, reading.count)
             state.isLost = consumer.isAssignmentLost
             state.quarantined = setApart.flatMap { partition, vehicles in
