@@ -31,8 +31,6 @@ public struct AccountLog: Equatable, Sendable {
         (self.fromMs, untilMs) = (fromMs, entries.count < most ? .max : self.entries.last!.fromMs)
     }
 
-    func reaches(backTo ms: Int64) -> Bool { ms >= fromMs }
-
     func covers(_ ms: Int64) -> Bool { ms >= fromMs && ms <= untilMs }
 
     /// False: at each time it is whose it was. Precondition: the log covers its time. It is asked of its neighbours only: a car may have been given on ten thousand times.
@@ -82,8 +80,6 @@ public struct CarAccounts: Equatable, Sendable {
         }
     }
 
-    func reaches(backTo action: Action) -> Bool { log(of: action)?.reaches(backTo: action.ts) ?? true }
-
     func covers(_ action: Action) -> Bool { log(of: action)?.covers(action.ts) ?? true }
 
     /// False: it says nothing anew. Precondition: it covers the record.
@@ -108,7 +104,7 @@ extension DriverPartition {
     /// nothing judged again. Records come twice, and lists of cars are said again as a whole.
     public func needsAccounts(for action: Action, lastMs: Int64, offset: Int64) -> Bool {
         guard action.givesCar, let vehicle = action.vehicle else { return false }
-        return offset >= storedOffset && lastMs != .min && !(accounts[vehicle]?.reaches(backTo: action) ?? false)
+        return offset >= storedOffset && lastMs != .min && !(accounts[vehicle]?.covers(action) ?? false)
     }
 
     /// Of so many cars at most it is known.
@@ -120,11 +116,11 @@ extension DriverPartition {
         accounts.merge(read) { _, new in new }
     }
 
-    /// False: the record says nothing anew. Where more was said of the car than is known it counts as news, and the next record has the car
-    /// read again.
+    /// False: the record says nothing anew. Of a car that has not reported yet nothing is judged; what its log does not cover it forgets, since
+    /// the record may stand beside what it knows.
     mutating func isNew(_ action: Action, of vehicle: VehicleID) -> Bool {
-        guard action.givesCar, let known = accounts[vehicle]?.covers(action) else { return true }
-        guard known else {
+        guard action.givesCar, let known = accounts[vehicle] else { return true }
+        guard known.covers(action) else {
             accounts[vehicle] = nil
             return true
         }

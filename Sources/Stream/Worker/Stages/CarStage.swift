@@ -29,6 +29,9 @@ final class CarStage: Stage {
     private var wantedSinceMs: Int64?
     /// Cars that are registered or assigned next, and from when on: whose they were before.
     private var wantedAccounts: [VehicleID: Int64] = [:]
+    /// The record that waits for its car's accounts. If it waits a second time, more was said of the car than is read at once: it is read from
+    /// the record's own time on, which covers it.
+    private var accountless: (offset: Int64, vehicle: VehicleID, isAgain: Bool)?
     /// When it was last looked for cars that can be forgotten, by the partition's clock.
     private var lookedMs: Int64 = 0
     private static let forgetPeriodMs: Int64 = 3_600_000
@@ -159,6 +162,7 @@ final class CarStage: Stage {
         let lastMs = number.map { cars.lastMs($0) } ?? .min
         if drivers.needsAccounts(for: action, lastMs: lastMs, offset: offset) {
             wantedAccounts[action.vehicle!] = action.ts
+            accountless = (offset, action.vehicle!, isAgain: accountless?.offset == offset)
             return false
         }
         switch action.kind {
@@ -201,6 +205,7 @@ final class CarStage: Stage {
     }
 
     private func wantAccounts(of vehicle: VehicleID, since ms: Int64) {
+        if let accountless, accountless.isAgain, accountless.vehicle == vehicle { return }
         wantedAccounts[vehicle] = min(wantedAccounts[vehicle] ?? ms, ms)
     }
 
