@@ -200,7 +200,7 @@ class Site:
     def __init__(self, folder, old, new, seed, cars, say):
         self.folder, self.old, self.new, self.say, self.seed = folder, old, new, say, seed
         self.cluster, self.broker = Cluster(folder / "postgres"), Kafka(folder / "broker")
-        self.roles, self.left = {}, []
+        self.roles, self.left, self.ended = {}, [], False
         with self.sql(self.cluster.conninfo()) as connection:
             connection.execute("CREATE ROLE drover_owner LOGIN CREATEROLE")
             connection.execute("CREATE DATABASE drover OWNER drover_owner")
@@ -288,6 +288,7 @@ class Site:
         self.left.append((name, running))
 
     def close(self):
+        self.ended = True
         for running in self.roles.values():
             running.kill()
         self.broker.close()
@@ -510,6 +511,8 @@ class Rehearsal:
                 told(f"{count:,} minutes of cars, {size}")
         threading.Thread(target=self.watch_rows, daemon=True).start()
         self.load.start()
+        # Pages name this car.
+        until(lambda: site.rows("SELECT 1 FROM drover.vehicle WHERE vehicle = 'live-000'"), *site.roles.values(), about="the first car")
         self.looking, self.uploading = Asking(self.look, 0.1), Asking(self.hand_in, 0.25)
         self.looking.start()
         self.uploading.start()

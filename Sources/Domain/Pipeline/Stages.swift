@@ -3,13 +3,13 @@ package import Fleet
 /// The list of the stages: what comes in, a topic each, and who folds it. Whoever tells the topics apart switches over all of
 /// them, without `default`: a new one is a compile error wherever it matters.
 ///
-/// | Stage      | Topic              | A key names | Decoded by       | Folded by         |
-/// | ---------- | ------------------ | ----------- | ---------------- | ----------------- |
-/// | `cars`     | `drover.cars`      | a car       | `RecordDecoder`  | `CarPartition`         |
-/// | `machines` | `drover.machines`  | a machine   | `RecordDecoder`  | `MachinePartition`     |
-/// | `campuses` | `drover.dispatch`  | a campus    | `RideRecords`    | `CampusPartition` |
-/// | `surveys`  | `drover.sightings` | a site      | `SurveyRecords`  | `SurveyFold`      |
-/// | `tours`    | `drover.tours`     | a tour      | `TourRecords`    | `TourFold`        |
+/// | Stage      | Topic              | A key names | Decoded by       | Folded by          |
+/// | ---------- | ------------------ | ----------- | ---------------- | ------------------ |
+/// | `cars`     | `drover.cars`      | a car       | `RecordDecoder`  | `CarPartition`     |
+/// | `machines` | `drover.machines`  | a machine   | `RecordDecoder`  | `MachinePartition` |
+/// | `campuses` | `drover.dispatch`  | a campus    | `RideRecords`    | `CampusPartition`  |
+/// | `surveys`  | `drover.sightings` | a site      | `SurveyRecords`  | `SurveyFold`       |
+/// | `tours`    | `drover.tours`     | a tour      | `TourRecords`    | `TourFold`         |
 package enum RecordStage: CaseIterable, Sendable {
     case cars, machines, campuses, surveys, tours
 

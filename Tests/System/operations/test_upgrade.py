@@ -1,4 +1,5 @@
 """What a rolling upgrade rests on. The upgrade itself, with an older version under load, is upgrade.py (`make upgrade`)."""
+import ast
 import subprocess
 
 import pytest
@@ -50,3 +51,17 @@ PAGE = """| With | Do |
 @pytest.mark.parametrize("was, to, stop", [(79, 81, True), (76, 80, True), (80, 81, False), (76, 79, False)])
 def test_the_rehearsal_stops_workers_where_the_page_says_so(was, to, stop):
     assert workers_stop(was, to, PAGE) == stop
+
+
+def test_the_rehearsal_asks_its_site_for_what_it_has():
+    """The test command does not run it."""
+    tree = ast.parse((ROOT / "Tests" / "System" / "upgrade.py").read_text())
+    [site] = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Site"]
+    has = {node.name for node in site.body if isinstance(node, ast.FunctionDef)}
+    has |= {node.attr for node in ast.walk(site) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+
+    def is_site(node):
+        return isinstance(node, ast.Name) and node.id == "site" or isinstance(node, ast.Attribute) and node.attr == "site"
+
+    asked = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute) and is_site(node.value)}
+    assert len(asked) > 10 and asked <= has, asked - has
