@@ -104,3 +104,20 @@ def test_cars_that_come_once_are_forgotten_and_found_again(world):  # noqa: F811
     story.holds(0)
     world.replayed(story.env)
     assert story.worker.stop() == 0
+
+
+def test_a_car_given_on_more_often_than_is_read_at_once_waits_for_nobody(world):  # noqa: F811
+    """Newest first, then between, then in order: whether a record says anything new is asked of its neighbours, 512 at once."""
+    story, given = Story(world), 1_200
+    for car in ("given", "other"):
+        story.drive(car, BEGIN, range(3), speed=240)
+        story.say(car, BEGIN - DAY, "registration", by="test", account="jo")
+    story.tick(BEGIN + 2_000)
+    for shift, numbers in ((0, range(given, 0, -1)), (500, range(given, 0, -1)), (700, range(1, given + 1))):
+        for number in numbers:
+            story.say("given", BEGIN - DAY + number * 1_000 + shift, "assignment", by="test", driver=f"driver-{number % 5}")
+        story.drive("other", BEGIN + 60_000 + shift, range(10), speed=240)
+    story.tick(BEGIN + 200_000)
+    assert story.query("SELECT count(*) FROM drover.assignment WHERE vehicle = 'given'") == [(3 * given,)]
+    world.tick_waiting(story.env)
+    assert world.replayed(story.env)["assignment"] == 3 * given
