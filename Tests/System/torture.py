@@ -30,8 +30,8 @@ from harness import HANG_S, scratch, until
 from hosts import Hosts
 from kafka import Kafka
 from servers import TEMPLATE, golden
-from torture_input import CARS, MACHINES, TOURS, Fleet
-from world import accept_stamps, producer
+from torture_input import CARS, MACHINES, TOURS, Fleet, tick
+from world import accept_stamps, producer, waiting_clocks
 
 TOPICS = (CARS, MACHINES, TOURS)
 # What a worker says of PostgreSQL's 53100.
@@ -175,6 +175,12 @@ class Load(threading.Thread):
             except BufferError:
                 self.producer.poll(0.05)
         self.producer.poll(0)
+
+    def tick(self, topic, partition, ms):
+        """One more, once all items are pushed: a tick judges so many vehicles again, and no more."""
+        self._push(topic, partition, tick(ms, ms), self.pushed)
+        self.pushed += 1
+        self._flush()
 
     def _flush(self):
         until(lambda: self.stopped or self.producer.flush(1) == 0, about="the broker's acknowledgement of the load")
@@ -369,11 +375,17 @@ class Torture:
         def is_done():
             return self._look() is not None and not self.load.is_alive() and not self._lag()
 
-        # However long it takes, as long as it goes on.
-        while not is_done():
-            before = sum(self.highest.values())
-            until(lambda: is_done() or sum(self.highest.values()) > before or self.load.is_alive(), self._told,
-                  lambda: f"records that are left: {self._lag()}; pushed {self.load.pushed} of {len(self.items)}", about="the rest in the tables")
+        while True:
+            # However long it takes, as long as it goes on.
+            while not is_done():
+                before = sum(self.highest.values())
+                until(lambda: is_done() or sum(self.highest.values()) > before or self.load.is_alive(), self._told,
+                      lambda: f"records that are left: {self._lag()}; pushed {self.load.pushed} of {len(self.items)}", about="the rest in the tables")
+            waiting = waiting_clocks(self.looking)
+            if not waiting:
+                return
+            for topic, partition, ms in waiting:
+                self.load.tick(topic, partition, ms)
 
     # MARK: faults
 

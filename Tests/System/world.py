@@ -40,6 +40,18 @@ def producer(brokers, **settings):
     return Producer({"bootstrap.servers": brokers, "partitioner": "murmur2_random", **settings})
 
 
+def waiting_clocks(connection):
+    """Topic, partition and the next millisecond of its clock, where machines or drivers' alerts wait for a tick to be judged again."""
+    return connection.execute("""
+        SELECT topic, partition, coalesce(1 + (extract(epoch FROM clock_at) * 1000)::bigint, %s) FROM drover.partition_progress p
+        WHERE topic = 'drover.machines' AND EXISTS (SELECT FROM drover.machine_rejudging r WHERE r.topic_partition = p.partition)
+            OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.car_watch w WHERE w.topic_partition = p.partition
+                AND (w.asked_offset IS NOT NULL OR w.codes_offset IS NOT NULL))
+            OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.account_settings s WHERE s.topic_partition = p.partition
+                AND s.account = 'installation' AND s.reached_all_offset IS NULL)
+        """, [LONG_AGO_MS]).fetchall()
+
+
 def messages(brokers, topic):
     """What stands on a topic, partition by partition, in the order of the log."""
     consumer = Consumer({"bootstrap.servers": brokers, "group.id": "tests-read", "enable.auto.commit": False, "receive.message.max.bytes": 1_000_000_000})
@@ -169,14 +181,7 @@ class World:
     def tick_waiting(self, env):
         """A millisecond passes where machines or drivers' alerts wait to be judged again."""
         with connect(env) as connection:
-            clocks = connection.execute("""
-                SELECT topic, partition, coalesce(1 + (extract(epoch FROM clock_at) * 1000)::bigint, %s) FROM drover.partition_progress p
-                WHERE topic = 'drover.machines' AND EXISTS (SELECT FROM drover.machine_rejudging r WHERE r.topic_partition = p.partition)
-                    OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.car_watch w WHERE w.topic_partition = p.partition
-                        AND (w.asked_offset IS NOT NULL OR w.codes_offset IS NOT NULL))
-                    OR topic = 'drover.cars' AND EXISTS (SELECT FROM drover.account_settings s WHERE s.topic_partition = p.partition
-                        AND s.account = 'installation' AND s.reached_all_offset IS NULL)
-                """, [LONG_AGO_MS]).fetchall()
+            clocks = waiting_clocks(connection)
         brokers = env["DROVER_KAFKA_BROKERS"]
         ticks = producer(self.plain.get(brokers, brokers))
         for topic, partition, ms in clocks:
