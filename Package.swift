@@ -66,6 +66,7 @@ let package = Package(
         library("CSodium", pkgConfig: "libsodium", apt: "libsodium-dev"),
         library("CXlsxwriter", pkgConfig: "xlsxwriter", apt: "libxlsxwriter-dev"),
         library("CPango", pkgConfig: "pangocairo", apt: "libpango1.0-dev"),
+        library("CQrencode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
         library("CYaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         library("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
         .systemLibrary(name: "CEpoll", path: "Sources/C/CEpoll"),
@@ -79,7 +80,7 @@ let package = Package(
         // libm: rounding of floating values on platforms where the compiler calls it.
         target("Platform/Basics", [], .hot, links: ["m"]),
         target("Platform/Formats", ["Basics", "CZlib"], .hot),
-        target("Platform/PDF", ["CPango"], .cold),
+        target("Platform/PDF", ["CPango", "CQrencode"], .cold),
         target("Platform/Telemetry", ["Basics"], .hot),
         target("Platform/Threads", ["Telemetry"], .hot),
         target("Platform/Crypto", ["Basics", "COpenSSL", "CSodium"], .cold),
@@ -148,7 +149,7 @@ let package = Package(
             "People/Reports",
             [
                 "Basics", "Formats", "PDF", "Telemetry", "Threads", "Postgres", "Fleet", "Codecs", "Trips", "Alerts",
-                "Surveys", "Backtesting", "Presentation", "Storage", "CXlsxwriter",
+                "Surveys", "Backtesting", "Presentation", "Notifications", "Storage", "CXlsxwriter",
             ], .warm),
         target(
             "People/Web",
@@ -213,7 +214,7 @@ let package = Package(
             "LibrariesTests",
             [
                 "Codecs", "SimKit", "CRdkafka", "CLibpq", "CMicrohttpd", "CSQLite", "CCurl", "COpenSSL", "CSodium",
-                "CXlsxwriter", "CYaml",
+                "CXlsxwriter", "CQrencode", "CYaml",
             ]),
         tests("BasicsTests", ["Basics", "SimKit"]),
         tests("FormatsTests", ["Formats", "Codecs", "SimKit"]),

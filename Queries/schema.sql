@@ -71,7 +71,9 @@ CREATE VIEW analyst.alert WITH (security_invoker='true') AS
      LEFT JOIN LATERAL ( SELECT k.acknowledged_at,
             k.acknowledged_by
            FROM drover.acknowledgement k
-          WHERE ((k.alert_id = a.alert_id) AND (k.vehicle = a.vehicle))
+          WHERE ((k.alert_id = a.alert_id) AND (k.vehicle = a.vehicle) AND (NOT (EXISTS ( SELECT
+                   FROM drover.alert_triage t
+                  WHERE ((t.alert_id = k.alert_id) AND (t.vehicle = k.vehicle) AND (t.word = 'reopened'::text) AND (t.said_at >= k.acknowledged_at))))))
           ORDER BY k.acknowledged_at, k.record_id
          LIMIT 1) seen ON (true));
 GRANT SELECT ON TABLE analyst.alert TO drover_reader, drover_sight;
@@ -160,6 +162,7 @@ GRANT SELECT ON TABLE analyst.fleet_vehicle TO drover_reader, drover_sight;
 --   last_reprogramming_at: When that was.
 --   is_partial: What it lacks says nothing.
 --   is_answering: Said by the gateway in a row of its own: the box answers. NULL: the machine's own reading.
+--   machine_id: What the box calls the machine.
 CREATE VIEW analyst.machine_reading WITH (security_invoker='true') AS
  SELECT r.vehicle,
     r.read_at,
@@ -185,7 +188,8 @@ CREATE VIEW analyst.machine_reading WITH (security_invoker='true') AS
     r.last_reprogramming_ok,
     r.last_reprogramming_at,
     r.is_partial,
-    r.contact AS is_answering
+    r.contact AS is_answering,
+    r.machine_id
    FROM drover.machine_reading r;
 GRANT SELECT ON TABLE analyst.machine_reading TO drover_reader, drover_sight;
 
@@ -1134,7 +1138,11 @@ CREATE INDEX alert_by_end ON drover.alert USING btree (vehicle, resolved_at) WHE
 CREATE INDEX alert_by_first_opening ON drover.alert USING btree (vehicle, first_opened_at);
 CREATE INDEX alert_by_vehicle ON drover.alert USING btree (vehicle, opened_at);
 CREATE INDEX alert_open ON drover.alert USING btree (opened_at) WHERE (state = ANY (ARRAY['open'::text, 'due_soon'::text]));
+-- The map, Home and the list of vehicles ask for the open alerts of each vehicle: not by way of all that it ever had.
+CREATE INDEX alert_open_by_vehicle ON drover.alert USING btree (vehicle) WHERE (state = ANY (ARRAY['open'::text, 'due_soon'::text]));
 CREATE INDEX alert_open_of_cars ON drover.alert USING btree (vehicle) WHERE ((kind = 'car'::text) AND (state = 'open'::text));
+-- Alerts that are over, the latest first.
+CREATE INDEX alert_resolved ON drover.alert USING btree (resolved_at, alert_id) WHERE (state = 'resolved'::text);
 ALTER TABLE drover.alert ENABLE ROW LEVEL SECURITY;
 -- CREATE POLICY all_rows_of_ROLE … TO ROLE USING (true) WITH CHECK (true), each of: drover_api, drover_debug, drover_gateway, drover_reader, drover_relay, drover_researcher, drover_survey, drover_writer
 CREATE POLICY sight ON drover.alert FOR SELECT TO drover_sight USING ((((kind = 'machine'::text) AND (audience = ANY (( SELECT drover.seen_audiences() AS seen_audiences)::text[])) AND (( SELECT drover.sees_all() AS sees_all) OR (vehicle IN ( SELECT drover.seen('machine'::text) AS seen)) OR ((vehicle IN ( SELECT drover.seen_partly('machine'::text) AS seen_partly)) AND drover.sees_at('machine'::text, vehicle, opened_at)))) OR ((kind = 'car'::text) AND ((account = ( SELECT drover.sight_account() AS sight_account)) OR ( SELECT drover.sees_all() AS sees_all) OR (vehicle IN ( SELECT drover.seen('car'::text) AS seen)) OR ((vehicle IN ( SELECT drover.seen_partly('car'::text) AS seen_partly)) AND drover.sees_at('car'::text, vehicle, opened_at))))));
@@ -1156,6 +1164,30 @@ CREATE INDEX alert_event_by_time ON drover.alert_event USING btree (made_at);
 CREATE TRIGGER alert_event_tell AFTER INSERT ON drover.alert_event FOR EACH STATEMENT EXECUTE FUNCTION drover.tell_alert_event();
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.alert_event TO drover_writer;
 GRANT SELECT ON TABLE drover.alert_event TO drover_reader;
+
+-- What people say of alerts beside having seen them: who takes care of one, a comment, that nobody has it any more, that it is not to be told.
+-- Each is a record on the log of its vehicle (docs/machines.md), so a replay writes the same rows.
+CREATE TABLE drover.alert_triage (
+    vehicle text NOT NULL,
+    record_id text NOT NULL,
+    alert_id text NOT NULL,
+    said_at timestamptz NOT NULL,
+    said_by text NOT NULL,
+    word text NOT NULL,
+    account text,  -- who is to take care of it; NULL: nobody
+    until_at timestamptz,  -- muted until then; NULL: until it is over
+    note text,
+    CONSTRAINT alert_triage_pkey PRIMARY KEY (vehicle, record_id),
+    CONSTRAINT alert_triage_word_check CHECK ((word = ANY (ARRAY['assigned'::text, 'comment'::text, 'reopened'::text, 'muted'::text])))
+);
+CREATE INDEX alert_triage_by_alert ON drover.alert_triage USING btree (alert_id, said_at);
+ALTER TABLE drover.alert_triage ENABLE ROW LEVEL SECURITY;
+-- CREATE POLICY all_rows_of_ROLE … TO ROLE USING (true) WITH CHECK (true), each of: drover_api, drover_debug, drover_gateway, drover_reader, drover_relay, drover_researcher, drover_survey, drover_writer
+CREATE POLICY sight ON drover.alert_triage FOR SELECT TO drover_sight USING ((( SELECT drover.sees_all() AS sees_all) OR (EXISTS ( SELECT
+   FROM drover.alert a
+  WHERE (a.alert_id = alert_triage.alert_id)))));
+GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.alert_triage TO drover_writer;
+GRANT SELECT ON TABLE drover.alert_triage TO drover_reader, drover_relay, drover_sight;
 
 CREATE TABLE drover.assignment (
     vehicle text NOT NULL,
@@ -1319,6 +1351,25 @@ CREATE INDEX code_request_by_asker ON drover.code_request USING btree (asker, as
 CREATE INDEX code_request_by_person ON drover.code_request USING btree (campus, person, asked_at);
 CREATE INDEX code_request_by_time ON drover.code_request USING btree (asked_at);
 
+-- A dealer's own class and tags of a machine that was confirmed to them: nobody's but theirs, neither the owner's nor an administrator's.
+-- No result: it stands in a table that the page changes, and on no topic. It ends with the dealership.
+CREATE TABLE drover.dealer_mark (
+    account text NOT NULL,
+    vehicle text NOT NULL,
+    class text,
+    tags text[] DEFAULT '{}'::text[] NOT NULL,
+    changed_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT dealer_mark_pkey PRIMARY KEY (account, vehicle),
+    CONSTRAINT dealer_mark_account_fkey FOREIGN KEY (account) REFERENCES drover.account(account),
+    CONSTRAINT dealer_mark_check CHECK (((class IS NOT NULL) OR (cardinality(tags) > 0))),
+    CONSTRAINT dealer_mark_class_check CHECK (((octet_length(class) >= 1) AND (octet_length(class) <= 64))),
+    CONSTRAINT dealer_mark_tags_check CHECK (((cardinality(tags) <= 20) AND (array_position(tags, NULL::text) IS NULL))),
+    CONSTRAINT dealer_mark_vehicle_check CHECK ((vehicle ~ '^[A-Za-z0-9._-]{1,64}$'::text))
+);
+ALTER TABLE drover.dealer_mark ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON drover.dealer_mark FOR SELECT TO drover_sight USING (((account = ( SELECT drover.sight_account() AS sight_account)) AND (vehicle IN ( SELECT drover.seen_partly('machine'::text) AS seen_partly))));
+GRANT SELECT ON TABLE drover.dealer_mark TO drover_reader, drover_sight;
+
 -- A dealer asks for a machine by its serial number; its owner confirms, and can end it. The past stays hidden unless shared.
 CREATE TABLE drover.dealership (
     dealership_id bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
@@ -1338,6 +1389,7 @@ CREATE TABLE drover.dealership (
 CREATE INDEX dealership_by_dealer ON drover.dealership USING btree (dealer) WHERE (ended_at IS NULL);
 CREATE UNIQUE INDEX dealership_open ON drover.dealership USING btree (vehicle, dealer) WHERE (ended_at IS NULL);
 CREATE CONSTRAINT TRIGGER audit AFTER INSERT OR UPDATE OF confirmed_at, ended_at ON drover.dealership DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION drover.audit_row();
+CREATE TRIGGER dealership_forget AFTER UPDATE OF ended_at ON drover.dealership FOR EACH ROW WHEN (((new.ended_at IS NOT NULL) AND (old.ended_at IS NULL))) EXECUTE FUNCTION drover.forget_marks();
 GRANT SELECT (vehicle, dealer, confirmed_at, ended_at) ON TABLE drover.dealership TO drover_relay;
 
 -- What boxes wrote for their developers, as it was fetched: a row a download. Not in the log of records: nothing follows
@@ -1568,6 +1620,25 @@ CREATE POLICY sight ON drover.live_trip FOR SELECT TO drover_sight USING ((( SEL
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.live_trip TO drover_writer;
 GRANT SELECT ON TABLE drover.live_trip TO drover_reader, drover_sight;
 
+-- A photo of a single machine, by who keeps it or by its dealer: for whoever knows the machine. No result, and on no topic.
+CREATE TABLE drover.machine_photo (
+    vehicle text NOT NULL,
+    account text NOT NULL,
+    photo text NOT NULL,  -- digest of the content
+    media_type text NOT NULL,
+    content bytea NOT NULL,
+    kept_at timestamptz DEFAULT now() NOT NULL,
+    CONSTRAINT machine_photo_pkey PRIMARY KEY (vehicle),
+    CONSTRAINT machine_photo_account_fkey FOREIGN KEY (account) REFERENCES drover.account(account),
+    CONSTRAINT machine_photo_content_check CHECK ((octet_length(content) <= 524288)),
+    CONSTRAINT machine_photo_media_type_check CHECK ((media_type = ANY (ARRAY['image/jpeg'::text, 'image/png'::text, 'image/webp'::text]))),
+    CONSTRAINT machine_photo_photo_check CHECK ((photo ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT machine_photo_vehicle_check CHECK ((vehicle ~ '^[A-Za-z0-9._-]{1,64}$'::text))
+);
+ALTER TABLE drover.machine_photo ENABLE ROW LEVEL SECURITY;
+CREATE POLICY sight ON drover.machine_photo FOR SELECT TO drover_page USING ((( SELECT drover.sees_all() AS sees_all) OR (vehicle IN ( SELECT drover.known('machine'::text) AS known))));
+GRANT SELECT ON TABLE drover.machine_photo TO drover_page;
+
 CREATE TABLE drover.machine_reading (
     vehicle text NOT NULL,
     read_at timestamptz NOT NULL,
@@ -1599,6 +1670,7 @@ CREATE TABLE drover.machine_reading (
     record_offset bigint,  -- Where a reading's record stands in its partition (vehicle.topic_partition): an alert can show what is behind it.
     contact boolean,  -- Said by the gateway that polls the box, in a row of its own: whether it answers. NULL in what the machine itself says.
     is_partial boolean DEFAULT false NOT NULL,  -- What the reading lacks says nothing: one of several that tell a part of one state each (ISO 15143-3).
+    machine_id text,  -- What the box calls the machine (Machine ID), with each reading; and the one it said last, which people search by. Readings from before have none: the records of their boxes did not carry it.
     CONSTRAINT machine_reading_pkey PRIMARY KEY (vehicle, read_at)
 )
 PARTITION BY RANGE (read_at);
@@ -2024,7 +2096,9 @@ CREATE TABLE drover.poll_request (
     answered_at timestamptz,
     is_done boolean,  -- the box gave what it has
     answer text,  -- what it gave, or the reason and what to do
-    CONSTRAINT poll_request_pkey PRIMARY KEY (vehicle, request_id)
+    wants text,  -- What is asked of a box; NULL: readings, as before this migration.
+    CONSTRAINT poll_request_pkey PRIMARY KEY (vehicle, request_id),
+    CONSTRAINT poll_request_wants_check CHECK ((wants = 'debug_log'::text))
 );
 CREATE INDEX poll_request_open ON drover.poll_request USING btree (expires_at) WHERE (answered_at IS NULL);
 ALTER TABLE drover.poll_request ENABLE ROW LEVEL SECURITY;
@@ -3035,6 +3109,8 @@ CREATE TABLE drover.vehicle (
     topic_partition integer NOT NULL,
     last_reading_at timestamptz,
     next_deadline_at timestamptz,  -- When the clock opens the machine's next alert; NULL: never.
+    machine_id text,
+    machine_id_at timestamptz,  -- the reading that said so
     CONSTRAINT vehicle_pkey PRIMARY KEY (kind, vehicle),
     CONSTRAINT vehicle_kind_check CHECK ((kind = ANY (ARRAY['car'::text, 'machine'::text])))
 )
@@ -3187,8 +3263,9 @@ CREATE INDEX weather_hour_by_end ON drover.weather_hour USING btree (kept_until)
 GRANT DELETE, INSERT, SELECT, UPDATE ON TABLE drover.weather_hour TO drover_gateway, drover_writer;
 GRANT SELECT ON TABLE drover.weather_hour TO drover_reader;
 
--- Alerts as people see them: who has seen them first, and whether somebody wants not to be told. Of two silences of one
--- scope the later one counts, so that one that ends now takes the other back.
+-- Alerts as people see them: who has seen them first since nobody had them, with whom they are, and whether somebody wants not to be told.
+-- Of two silences of one scope the later one counts, so that one that ends now takes the other back; so it is with mutes of one alert.
+-- Services are counted in engine hours (docs/machines.md), and nothing else is.
 CREATE VIEW drover.alert_now WITH (security_invoker='true') AS
  SELECT alert.alert_id,
     alert.vehicle,
@@ -3219,14 +3296,27 @@ CREATE VIEW drover.alert_now WITH (security_invoker='true') AS
     seen.acknowledged_at,
     seen.acknowledged_by,
     seen.note AS acknowledgement_note,
-    silence.until_at AS silenced_until_at,
-    silence.silenced_by
-   FROM ((drover.alert
+        CASE
+            WHEN mute.is_later THEN mute.until_at
+            ELSE silence.until_at
+        END AS silenced_until_at,
+        CASE
+            WHEN mute.is_later THEN mute.said_by
+            ELSE silence.silenced_by
+        END AS silenced_by,
+    with_whom.account AS assigned_to,
+    with_whom.said_at AS assigned_at,
+    with_whom.said_by AS assigned_by,
+    COALESCE((mute.is_later AND mute.is_to_its_end), false) AS is_muted_to_its_end,
+    ((alert.kind = 'machine'::text) AND (alert.parameter = 'Engine Hours'::text) AND (alert.test = 'above'::text)) AS is_service
+   FROM ((((drover.alert
      LEFT JOIN LATERAL ( SELECT a.acknowledged_at,
             a.acknowledged_by,
             a.note
            FROM drover.acknowledgement a
-          WHERE ((a.alert_id = alert.alert_id) AND (a.vehicle = alert.vehicle))
+          WHERE ((a.alert_id = alert.alert_id) AND (a.vehicle = alert.vehicle) AND (NOT (EXISTS ( SELECT
+                   FROM drover.alert_triage t
+                  WHERE ((t.alert_id = a.alert_id) AND (t.vehicle = a.vehicle) AND (t.word = 'reopened'::text) AND (t.said_at >= a.acknowledged_at))))))
           ORDER BY a.acknowledged_at, a.record_id
          LIMIT 1) seen ON (true))
      LEFT JOIN LATERAL ( SELECT s.until_at,
@@ -3238,7 +3328,25 @@ CREATE VIEW drover.alert_now WITH (security_invoker='true') AS
                   ORDER BY s_1.vehicle, s_1.model, s_1.parameter, s_1.from_at DESC, s_1.record_id DESC) s
           WHERE (s.until_at > now())
           ORDER BY s.until_at DESC
-         LIMIT 1) silence ON (true));
+         LIMIT 1) silence ON (true))
+     LEFT JOIN LATERAL ( SELECT t.account,
+            t.said_at,
+            t.said_by
+           FROM drover.alert_triage t
+          WHERE ((t.alert_id = alert.alert_id) AND (t.vehicle = alert.vehicle) AND (t.word = 'assigned'::text))
+          ORDER BY t.said_at DESC, t.record_id DESC
+         LIMIT 1) with_whom ON ((with_whom.account IS NOT NULL)))
+     LEFT JOIN LATERAL ( SELECT m.until_at,
+            m.said_by,
+            m.is_to_its_end,
+            ((m.until_at > now()) AND (m.until_at > COALESCE(silence.until_at, '-infinity'::timestamp with time zone))) AS is_later
+           FROM ( SELECT COALESCE(t.until_at, '2100-01-01 00:00:00+00'::timestamp with time zone) AS until_at,
+                    (t.until_at IS NULL) AS is_to_its_end,
+                    t.said_by
+                   FROM drover.alert_triage t
+                  WHERE ((t.alert_id = alert.alert_id) AND (t.vehicle = alert.vehicle) AND (t.word = 'muted'::text) AND (t.said_at <= now()))
+                  ORDER BY t.said_at DESC, t.record_id DESC
+                 LIMIT 1) m) mute ON (true));
 GRANT SELECT ON TABLE drover.alert_now TO drover_reader, drover_relay, drover_sight, drover_writer;
 
 -- The same of the running trips that are looked at.
@@ -4256,6 +4364,43 @@ END $$;
 REVOKE ALL ON FUNCTION drover.administer_fleet(a_fleet text, a_name text, is_part_of text, the_vehicles text[], the_members text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.administer_fleet(a_fleet text, a_name text, is_part_of text, the_vehicles text[], the_members text[]) TO drover_page;
 
+-- An administrator's invitation: an account with a role, in a fleet or none, and a link for its first password, mailed where mail can be
+-- sent. `invited`; `known`: somebody has this mail address; `taken`: somebody has this id; `fleet`: there is no such fleet; `many`: too
+-- many invitations wait; `refused`: the asker is no administrator.
+CREATE FUNCTION drover.administer_invitation(new_account text, a_mail text, new_roles text[], a_fleet text, a_link bytea, new_mail_id text, a_subject text, a_body bytea) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    ends_at timestamptz := now() + interval '7 days';
+BEGIN
+    IF NOT 'administrator' = ANY (drover.sight_roles()) THEN RETURN 'refused'; END IF;
+    PERFORM drover.take_turn('drover.account');
+    IF EXISTS (SELECT FROM drover.account a WHERE lower(a.mail) = lower(a_mail)) THEN RETURN 'known'; END IF;
+    IF EXISTS (SELECT FROM drover.account a WHERE a.account = new_account) THEN RETURN 'taken'; END IF;
+    -- Nor that of a program, or of somebody who drove or owned a car before they had an account: they would be this one's.
+    IF new_account = 'installation' OR EXISTS (SELECT FROM drover.token t WHERE t.account = new_account)
+        OR EXISTS (SELECT FROM drover.car_owner o WHERE o.account = new_account)
+        OR EXISTS (SELECT FROM drover.registration r WHERE r.account = new_account)
+        OR EXISTS (SELECT FROM drover.assignment g WHERE g.account = new_account)
+        OR EXISTS (SELECT FROM drover.driving d WHERE d.account = new_account)
+        OR EXISTS (SELECT FROM drover.first_writer w WHERE w.account = new_account)
+        OR EXISTS (SELECT FROM drover.account_settings s WHERE s.account = new_account) THEN RETURN 'taken'; END IF;
+    IF a_fleet <> '' AND NOT EXISTS (SELECT FROM drover.fleet f WHERE f.fleet = a_fleet) THEN RETURN 'fleet'; END IF;
+    DELETE FROM drover.account_link l WHERE l.expires_at < now();
+    IF (SELECT count(*) FROM (SELECT FROM drover.account_link l WHERE l.purpose = 'password' LIMIT 500) waiting) = 500 THEN RETURN 'many'; END IF;
+    INSERT INTO drover.account (account, mail, roles) VALUES (new_account, a_mail, new_roles);
+    IF a_fleet <> '' THEN INSERT INTO drover.fleet_member (fleet, account) VALUES (a_fleet, new_account); END IF;
+    INSERT INTO drover.account_link (digest, account, purpose, expires_at) VALUES (a_link, new_account, 'password', ends_at);
+    IF new_mail_id IS NOT NULL THEN
+        INSERT INTO drover.mail (mail_id, recipient, subject, body, is_sealed, expires_at)
+            VALUES (new_mail_id, a_mail, a_subject, a_body, true, ends_at);
+    END IF;
+    RETURN 'invited';
+END $$;
+REVOKE ALL ON FUNCTION drover.administer_invitation(new_account text, a_mail text, new_roles text[], a_fleet text, a_link bytea, new_mail_id text, a_subject text, a_body bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.administer_invitation(new_account text, a_mail text, new_roles text[], a_fleet text, a_link bytea, new_mail_id text, a_subject text, a_body bytea) TO drover_page;
+
 -- For functions that know of no device, and for the program before.
 CREATE FUNCTION drover.admit_account_try(a_mail text, a_remote text, for_mail boolean) RETURNS boolean
     LANGUAGE sql
@@ -4371,6 +4516,64 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.admit_row(row_bytes integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.admit_row(row_bytes integer) TO drover_query;
+
+-- Whom the reader can give this alert to: people they know who may take care of it. None: it is not the reader's to give.
+CREATE FUNCTION drover.alert_people(an_alert text) RETURNS TABLE(account text, name text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 20
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    WITH asked AS MATERIALIZED (
+        SELECT a.kind, a.vehicle, a.audience, a.account AS driver FROM drover.alert a
+        WHERE a.alert_id = an_alert AND drover.may_do('alert', a.kind, a.vehicle, now(), now())
+    ), colleague AS MATERIALIZED (
+        SELECT c.account FROM drover.colleagues() c
+    ), known AS (
+        SELECT drover.sight_account() AS account
+        UNION
+        SELECT m.account FROM asked JOIN drover.fleet_vehicle v ON v.kind = asked.kind AND v.vehicle = asked.vehicle
+            JOIN drover.fleet f ON f.fleet = v.fleet JOIN drover.fleet_member m ON m.fleet IN (f.fleet, f.part_of)
+            WHERE drover.sees_all() OR m.account IN (SELECT c.account FROM colleague c)
+        UNION
+        SELECT d.dealer FROM asked JOIN drover.dealership d ON d.vehicle = asked.vehicle
+            WHERE asked.kind = 'machine' AND d.confirmed_at IS NOT NULL AND d.ended_at IS NULL
+                AND (drover.sees_all() OR drover.is_of_its_fleet(drover.sight_account(), 'machine', asked.vehicle))
+        UNION
+        SELECT asked.driver FROM asked
+        UNION
+        SELECT p.account FROM drover.account p WHERE drover.sees_all() AND p.roles && ARRAY['operator', 'administrator']
+    )
+    SELECT p.account, trim(p.first_name || ' ' || p.last_name)
+    FROM known JOIN drover.account p USING (account) CROSS JOIN asked
+    WHERE p.disabled_at IS NULL
+        AND (p.roles && ARRAY['farmer', 'dealer', 'developer', 'fleet_manager', 'operator', 'administrator']
+            OR (asked.kind = 'car' AND 'driver' = ANY (p.roles)))
+        AND (asked.audience = 'farmer' OR p.roles && ARRAY['developer', 'operator', 'administrator']
+            OR (asked.audience = 'dealer' AND 'dealer' = ANY (p.roles)))
+        AND drover.may_write(p.account, 'alert', asked.kind, asked.vehicle, now(), now()) = 'yes'
+    ORDER BY 2, 1 LIMIT 200
+$$;
+REVOKE ALL ON FUNCTION drover.alert_people(an_alert text) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.alert_people(an_alert text) TO drover_page;
+
+-- Who was told of this alert, and on which way, or why not: the reader's own notices, and, to whoever may take care of it, those of people
+-- they know. The latest come first.
+CREATE FUNCTION drover.alert_told(an_alert text) RETURNS TABLE(account text, name text, occasion text, state text, reason text, decided_at timestamp with time zone, due_at timestamp with time zone, channel text, message_state text, message_at timestamp with time zone, link_used_at timestamp with time zone)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 20
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT n.account, trim(p.first_name || ' ' || p.last_name), n.occasion, n.state, n.reason, n.decided_at, n.due_at, m.channel, m.state,
+        coalesce(m.settled_at, m.made_at), m.link_used_at
+    FROM drover.notice n
+    JOIN drover.alert a ON a.alert_id = n.alert_id
+    LEFT JOIN drover.account p ON p.account = n.account
+    LEFT JOIN drover.notice_told t ON t.notice_id = n.notice_id
+    LEFT JOIN drover.notice_message m ON m.message_id = t.message_id
+    WHERE n.alert_id = an_alert AND (n.account = drover.sight_account() OR drover.sees_all()
+        OR (drover.may_do('alert', a.kind, a.vehicle, now(), now()) AND n.account IN (SELECT c.account FROM drover.colleagues() c)))
+    ORDER BY n.decided_at DESC, n.account, n.notice_id, m.channel LIMIT 200
+$$;
+REVOKE ALL ON FUNCTION drover.alert_told(an_alert text) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.alert_told(an_alert text) TO drover_page;
 
 -- Keeps a code and the mail that brings it, which is for somebody of a roster, if there is such a person. What it returns does not say whether
 -- there is: false is `too many`. A person gets six mails in 15 minutes, whoever asks; beyond that the code of the newest one stays good
@@ -4832,13 +5035,13 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.audit_second_factor() FROM PUBLIC;
 
--- Who has the sight of the whole installation, and looks at what is somebody else's: whose it is, or NULL: nothing is to be noted.
+-- Who has the sight of the whole installation, and looks at what is somebody else's, at an alert too: whose it is, or NULL: nothing is to be noted.
 CREATE FUNCTION drover.audit_seen_owner(a_viewer text, a_detail jsonb) RETURNS text
     LANGUAGE plpgsql STABLE
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    a_vehicle text := a_detail->>'vehicle';
+    a_vehicle text := coalesce(a_detail->>'vehicle', (SELECT a.vehicle FROM drover.alert a WHERE a.alert_id = a_detail->>'alert'));
     owner text; its_fleet text;
 BEGIN
     IF NOT EXISTS (SELECT FROM drover.account a WHERE a.account = a_viewer AND a.roles && ARRAY['administrator', 'operator']) THEN RETURN NULL; END IF;
@@ -5767,6 +5970,8 @@ CREATE FUNCTION drover.files_of_person(an_account text) RETURNS TABLE(name text,
     SELECT 'tour_medium/' || m.tour || '-' || m.medium || '.' || split_part(m.media_type, '/', 2), m.content
         FROM drover.tour_medium m JOIN drover.tour t USING (tour) WHERE t.account = an_account
     UNION ALL
+    SELECT 'machine_photo/' || p.vehicle || '.' || split_part(p.media_type, '/', 2), p.content FROM drover.machine_photo p WHERE p.account = an_account
+    UNION ALL
     SELECT 'report_run/' || u.schedule_id || '-' || to_char(u.due_at AT TIME ZONE 'UTC', 'YYYY-MM-DD-HH24MI') || '-' || u.name, u.content
         FROM drover.report_run u JOIN drover.report_schedule s USING (schedule_id) WHERE s.account = an_account AND u.content IS NOT NULL
 $$;
@@ -5830,6 +6035,17 @@ BEGIN
     RETURN NULL;
 END $$;
 REVOKE ALL ON FUNCTION drover.forget_code_tries() FROM PUBLIC;
+
+-- With the dealership go the marks, whoever ends it: the owner, the dealer, or an erasure.
+CREATE FUNCTION drover.forget_marks() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM drover.dealer_mark m WHERE m.account = OLD.dealer AND m.vehicle = OLD.vehicle;
+    RETURN NULL;
+END $$;
+REVOKE ALL ON FUNCTION drover.forget_marks() FROM PUBLIC;
 
 -- Whether an account passes surveys on now: its latest settings. Standard: no.
 CREATE FUNCTION drover.forwards_surveys(an_account text) RETURNS boolean
@@ -5997,6 +6213,27 @@ CREATE FUNCTION drover.is_session_open(s drover.account_session) RETURNS boolean
         AND s.made_at > now() - interval '90 days' AND NOT s.awaits_code
 $$;
 REVOKE ALL ON FUNCTION drover.is_session_open(s drover.account_session) FROM PUBLIC;
+
+-- False: it is not theirs to photograph. Without content the photo goes.
+CREATE FUNCTION drover.keep_machine_photo(a_vehicle text, a_photo text, a_type text, a_content bytea) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    PERFORM drover.take_turn('drover.vehicle_change machine ' || a_vehicle);
+    IF drover.sight_account() IS NULL OR drover.may_photograph(a_vehicle) IS NOT TRUE THEN RETURN false; END IF;
+    IF a_content IS NULL THEN
+        DELETE FROM drover.machine_photo p WHERE p.vehicle = a_vehicle;
+    ELSE
+        INSERT INTO drover.machine_photo AS p (vehicle, account, photo, media_type, content)
+            VALUES (a_vehicle, drover.sight_account(), a_photo, a_type, a_content)
+            ON CONFLICT (vehicle) DO UPDATE SET account = EXCLUDED.account, photo = EXCLUDED.photo, media_type = EXCLUDED.media_type,
+                content = EXCLUDED.content, kept_at = now();
+    END IF;
+    RETURN true;
+END $$;
+REVOKE ALL ON FUNCTION drover.keep_machine_photo(a_vehicle text, a_photo text, a_type text, a_content bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.keep_machine_photo(a_vehicle text, a_photo text, a_type text, a_content bytea) TO drover_page;
 
 -- With the fleet or campus that makes neighbours, or with the role that let somebody see all.
 CREATE FUNCTION drover.keep_neighbours_apart() RETURNS trigger
@@ -6366,6 +6603,51 @@ END $_$;
 REVOKE ALL ON FUNCTION drover.make_sighting_year(a_year integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.make_sighting_year(a_year integer) TO drover_writer;
 
+-- Sets the class and tags of these machines, all or none. `new_class`: empty: none. `keeps_tags`: `some_tags` come to those that are there,
+-- without `less_tags`; else they replace them. Says `done`, or why not: `not yours` (one of them was not confirmed to the asker), `tags` (more
+-- than a machine may have, or too long), `too many` (machines of the account).
+CREATE FUNCTION drover.mark_machines(the_vehicles text[], keeps_class boolean, new_class text, keeps_tags boolean, some_tags text[], less_tags text[]) RETURNS text
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    me text := drover.sight_account();
+    wanted text[] := ARRAY(SELECT DISTINCT v FROM unnest(the_vehicles) AS v LIMIT 501);
+    held int;
+BEGIN
+    IF me IS NULL OR NOT 'dealer' = ANY (drover.sight_roles()) OR cardinality(wanted) NOT BETWEEN 1 AND 500 THEN RETURN 'not yours'; END IF;
+    IF cardinality(some_tags) > 20 OR EXISTS (SELECT FROM unnest(some_tags) AS t WHERE t IS NULL OR octet_length(t) NOT BETWEEN 1 AND 64) THEN
+        RETURN 'tags';
+    END IF;
+    PERFORM drover.take_turn('drover.dealership ' || me);
+    -- Held until this is written: a dealership that ends meanwhile would leave its mark behind.
+    PERFORM FROM drover.dealership d
+        WHERE d.dealer = me AND d.vehicle = ANY (wanted) AND d.confirmed_at IS NOT NULL AND d.ended_at IS NULL FOR SHARE;
+    GET DIAGNOSTICS held = ROW_COUNT;
+    IF held <> cardinality(wanted) THEN RETURN 'not yours'; END IF;
+    IF (SELECT count(*) FROM drover.dealer_mark m WHERE m.account = me AND m.vehicle <> ALL (wanted)) + held > 5000 THEN RETURN 'too many'; END IF;
+    WITH said AS (
+        SELECT w AS vehicle, CASE WHEN keeps_class THEN k.class ELSE nullif(new_class, '') END AS class, ARRAY(
+            SELECT t.tag FROM (
+                SELECT o.tag, o.place FROM unnest(CASE WHEN keeps_tags THEN coalesce(k.tags, '{}') ELSE '{}' END) WITH ORDINALITY AS o (tag, place)
+                    WHERE o.tag <> ALL (less_tags)
+                UNION ALL SELECT s.tag, 100 + s.place FROM unnest(some_tags) WITH ORDINALITY AS s (tag, place)) AS t
+            GROUP BY t.tag ORDER BY min(t.place)) AS tags
+        FROM unnest(wanted) AS w LEFT JOIN drover.dealer_mark k ON k.account = me AND k.vehicle = w
+    ), bare AS (
+        DELETE FROM drover.dealer_mark m USING said s
+            WHERE m.account = me AND m.vehicle = s.vehicle AND s.class IS NULL AND cardinality(s.tags) = 0
+    )
+    INSERT INTO drover.dealer_mark AS m (account, vehicle, class, tags)
+        SELECT me, s.vehicle, s.class, s.tags FROM said s WHERE s.class IS NOT NULL OR cardinality(s.tags) > 0
+        ON CONFLICT (account, vehicle) DO UPDATE SET class = EXCLUDED.class, tags = EXCLUDED.tags, changed_at = now();
+    RETURN 'done';
+EXCEPTION WHEN check_violation THEN
+    RETURN 'tags';
+END $$;
+REVOKE ALL ON FUNCTION drover.mark_machines(the_vehicles text[], keeps_class boolean, new_class text, keeps_tags boolean, some_tags text[], less_tags text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.mark_machines(the_vehicles text[], keeps_class boolean, new_class text, keeps_tags boolean, some_tags text[], less_tags text[]) TO drover_page;
+
 -- Who looks may say who drives it: who keeps it, and who runs the installation.
 CREATE FUNCTION drover.may_assign(a_vehicle text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
@@ -6443,6 +6725,17 @@ $$;
 REVOKE ALL ON FUNCTION drover.may_look(an_account text, a_vehicle text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.may_look(an_account text, a_vehicle text) TO drover_api;
 
+-- Who keeps the machine replaces and takes away any photo of it; its dealer their own.
+CREATE FUNCTION drover.may_photograph(a_vehicle text) RETURNS boolean
+    LANGUAGE sql STABLE SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT drover.keeps('machine', a_vehicle) OR (a_vehicle IN (SELECT drover.seen_partly('machine'))
+        AND NOT EXISTS (SELECT FROM drover.machine_photo p WHERE p.vehicle = a_vehicle AND p.account <> drover.sight_account()))
+$$;
+REVOKE ALL ON FUNCTION drover.may_photograph(a_vehicle text) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.may_photograph(a_vehicle text) TO drover_page;
+
 -- Says `yes`, `no`, or `first`. `a_deed` as Sources/Stream/Storage/Accounts/WriteAccess.swift has them; the times are those that it is about.
 CREATE FUNCTION drover.may_write(an_account text, a_deed text, a_kind text, a_vehicle text, a_begin timestamp with time zone, an_end timestamp with time zone) RETURNS text
     LANGUAGE plpgsql STABLE SECURITY DEFINER
@@ -6480,8 +6773,8 @@ BEGIN
     -- A drive often begins before somebody enters who takes the car: up to an hour of it to either side.
     IF EXISTS (SELECT FROM drover.assigned_spans(a_vehicle) s WHERE s.account = an_account AND s.from_at <= an_end AND s.until_at > a_begin
             AND s.from_at - interval '1 hour' <= a_begin AND s.until_at + interval '1 hour' >= an_end) THEN RETURN 'yes'; END IF;
-    -- To have a car's health looked at is for who keeps it, too.
-    IF a_deed = 'ask' AND the_roles && ARRAY['farmer', 'fleet_manager'] AND drover.is_of_its_fleet(an_account, 'car', a_vehicle) THEN RETURN 'yes'; END IF;
+    -- To have a car's health looked at, and to take care of its alerts, is for who keeps it, too.
+    IF a_deed IN ('ask', 'alert') AND the_roles && ARRAY['farmer', 'fleet_manager'] AND drover.is_of_its_fleet(an_account, 'car', a_vehicle) THEN RETURN 'yes'; END IF;
     IF first_owner IS NOT NULL OR last_owner IS NOT NULL OR has_others THEN RETURN 'no'; END IF;
     IF drover.is_of_its_fleet(an_account, 'car', a_vehicle) AND the_roles && ARRAY['farmer', 'fleet_manager'] THEN RETURN 'yes'; END IF;
     -- From here on it is nobody's own: neither who was assigned to it then, nor of trips who drove.
@@ -6542,6 +6835,41 @@ BEGIN
 END $$;
 REVOKE ALL ON FUNCTION drover.may_write_machine(an_account text, the_roles text[], a_deed text, a_vehicle text, a_begin timestamp with time zone) FROM PUBLIC;
 
+-- What people are called, for readers who meet their accounts in what they see: in acknowledgements, services, drives. The reader's own name,
+-- those of their fleets (with their parts and what they are a part of), of who drives, owns, keeps or sells vehicles that the reader sees, and
+-- of who runs the installation. Nobody else's: who only guesses an id learns nothing.
+CREATE FUNCTION drover.names_of(the_accounts text[]) RETURNS TABLE(account text, name text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 50
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    WITH own AS MATERIALIZED (
+        SELECT DISTINCT f.fleet FROM drover.fleet_member m JOIN drover.fleet mine ON mine.fleet = m.fleet
+            JOIN drover.fleet f ON f.fleet IN (mine.fleet, mine.part_of) OR f.part_of = mine.fleet
+            WHERE m.account = drover.sight_account()
+    ), car AS MATERIALIZED (
+        -- Looked up only for whom the fleets do not tell.
+        SELECT drover.seen('car') AS vehicle UNION SELECT drover.driven()
+    ), machine AS MATERIALIZED (
+        SELECT drover.seen('machine') AS vehicle UNION SELECT drover.seen_partly('machine')
+    )
+    SELECT p.account, trim(p.first_name || ' ' || p.last_name)
+    FROM drover.account p
+    WHERE p.account = ANY (the_accounts) AND trim(p.first_name || ' ' || p.last_name) <> '' AND drover.reads_fleets()
+        AND (drover.sees_all() OR p.account = drover.sight_account() OR p.roles && ARRAY['developer', 'operator', 'administrator']
+            OR EXISTS (SELECT FROM drover.fleet_member m WHERE m.account = p.account AND m.fleet IN (SELECT o.fleet FROM own o))
+            OR EXISTS (SELECT FROM drover.assignment a WHERE a.account = p.account AND a.vehicle IN (SELECT c.vehicle FROM car c))
+            OR EXISTS (SELECT FROM drover.car_owner o WHERE o.account = p.account AND o.vehicle IN (SELECT c.vehicle FROM car c))
+            OR EXISTS (SELECT FROM drover.dealership d WHERE d.dealer = p.account AND d.confirmed_at IS NOT NULL
+                AND d.vehicle IN (SELECT m.vehicle FROM machine m))
+            OR EXISTS (SELECT FROM drover.fleet_member m JOIN drover.fleet f ON m.fleet IN (f.fleet, f.part_of)
+                JOIN drover.fleet_vehicle v ON v.fleet = f.fleet
+                WHERE m.account = p.account AND CASE v.kind WHEN 'car' THEN v.vehicle IN (SELECT c.vehicle FROM car c)
+                    ELSE v.vehicle IN (SELECT m.vehicle FROM machine m) END))
+    LIMIT 500
+$$;
+REVOKE ALL ON FUNCTION drover.names_of(the_accounts text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.names_of(the_accounts text[]) TO drover_page;
+
 -- The next version, held until the end of the transaction. The people of the survey are not in what it returns.
 CREATE FUNCTION drover.next_forward() RETURNS TABLE(site text, survey text, version integer, tries integer, is_wanted boolean, is_sensitive boolean, body text)
     LANGUAGE sql SECURITY DEFINER
@@ -6579,7 +6907,7 @@ GRANT ALL ON FUNCTION drover.not_monitored(a_kind text, a_vehicle text) TO drove
 
 -- Why nothing judges these vehicles as they are now, a row for each that nothing does. The one place that decides it, for pages, programs and
 -- reports: `nobody` drives or owns the car; who does has switched all alerts off (`alerts_off`); the machine's model is not known (`no_model`),
--- or neither it nor the machine has rules (`no_rules`). The right to ask, and a set of rules, are looked up once for all of them.
+-- or neither it nor the machine has rules (`no_rules`). The right to ask, a set of rules, and a model's rules in it are looked up once for all of them.
 CREATE FUNCTION drover.not_monitored_of(the_kinds text[], the_vehicles text[]) RETURNS TABLE(kind text, vehicle text, not_monitored text)
     LANGUAGE plpgsql STABLE SECURITY DEFINER ROWS 50
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -6623,11 +6951,25 @@ BEGIN
     ), texts AS MATERIALIZED (
         -- Each set unpacked once, by the empty text behind it.
         SELECT one.version, one.rules || '' AS rules FROM (SELECT DISTINCT ON (f.version) f.version, f.rules FROM in_force f) AS one
-    ), machines AS (
-        SELECT k.kind, k.vehicle, CASE WHEN k.model IS NULL THEN 'no_model'
-            WHEN NOT coalesce(drover.is_judged(t.rules, k.model, k.vehicle), false) THEN 'no_rules' END AS reason
-        FROM known k LEFT JOIN in_force f ON f.topic_partition = k.topic_partition LEFT JOIN texts t ON t.version = f.version
+    ), sets AS MATERIALIZED (
+        -- With the machines that it names, to be found by name.
+        SELECT t.version, t.rules, (SELECT jsonb_object_agg(split_part(behind, E'\n', 1), true)
+            FROM string_to_table(t.rules, E'\nmachine\t') AS behind) AS named
+        FROM texts t
+    ), machine AS MATERIALIZED (
+        SELECT k.kind, k.vehicle, k.model, s.version, coalesce(jsonb_exists(s.named, k.vehicle), false) AS is_named
+        FROM known k LEFT JOIN in_force f ON f.topic_partition = k.topic_partition LEFT JOIN sets s ON s.version = f.version
         WHERE k.kind = 'machine'
+    ), models AS MATERIALIZED (
+        -- Machines without rules of their own are judged as any other of their model: one is asked for.
+        SELECT one.version, one.model, drover.is_judged(s.rules, one.model, one.vehicle) AS is_judged
+        FROM (SELECT m.version, m.model, min(m.vehicle) AS vehicle FROM machine m WHERE NOT m.is_named AND m.model IS NOT NULL GROUP BY 1, 2) AS one
+        JOIN sets s ON s.version = one.version
+    ), machines AS (
+        SELECT m.kind, m.vehicle, CASE WHEN m.model IS NULL THEN 'no_model'
+            WHEN NOT coalesce(CASE WHEN m.is_named THEN drover.is_judged(s.rules, m.model, m.vehicle) ELSE o.is_judged END, false)
+                THEN 'no_rules' END AS reason
+        FROM machine m LEFT JOIN sets s ON s.version = m.version LEFT JOIN models o ON o.version = m.version AND o.model = m.model
     )
     SELECT c.kind, c.vehicle, c.reason FROM cars c WHERE c.reason IS NOT NULL
     UNION ALL
@@ -6664,6 +7006,26 @@ CREATE FUNCTION drover.notice_accounts(the_accounts text[]) RETURNS TABLE(accoun
 $$;
 REVOKE ALL ON FUNCTION drover.notice_accounts(the_accounts text[]) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.notice_accounts(the_accounts text[]) TO drover_relay;
+
+-- What a link would acknowledge, without doing it, of what the account may still say something of: a link in an old mail opens no more than its
+-- reader has today. Which roles act on alerts of which kind, the program says (AlertAccess). No row: unknown, used or too late. The programs
+-- before this one ask drover.look_at_notice_link, which knows machines alone.
+CREATE FUNCTION drover.notice_link_alerts(a_link bytea) RETURNS TABLE(account text, roles text[], alert_id text, kind text, vehicle text, parameter text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 20
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT DISTINCT m.account, p.roles, a.alert_id, a.kind, a.vehicle, a.parameter
+        FROM drover.notice_message m JOIN drover.notice_told t USING (message_id) JOIN drover.notice n USING (notice_id)
+        JOIN drover.alert a USING (alert_id) JOIN drover.account p ON p.account = m.account
+        WHERE m.link = a_link AND m.link_used_at IS NULL AND m.link_expires_at > now() AND p.disabled_at IS NULL
+            AND a.state IN ('open', 'due_soon')
+            AND (a.kind = 'car' OR a.audience = 'farmer' OR p.roles && ARRAY['developer', 'operator', 'administrator']
+                OR (a.audience = 'dealer' AND 'dealer' = ANY (p.roles)))
+            AND drover.may_write(m.account, 'alert', a.kind, a.vehicle, now(), now()) = 'yes'
+        ORDER BY 5, 6, 3 LIMIT 200
+$$;
+REVOKE ALL ON FUNCTION drover.notice_link_alerts(a_link bytea) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.notice_link_alerts(a_link bytea) TO drover_api;
 
 -- Who is near enough to these alerts to be told, and may see them: as Sources/Domain/Alerts/Rules/Threshold.swift, Audience, and the row policies
 -- have it. Dealers from the confirmation on.
@@ -6873,11 +7235,13 @@ CREATE FUNCTION drover.person_data() RETURNS TABLE(relation text, condition text
         ('account_settings', 'account', ''),
         ('account_try', 'r.mail = (SELECT lower(a.mail) FROM drover.account a WHERE a.account = $1)', 'device'),
         ('acknowledgement', 'r.acknowledged_by = $1', ''), ('alert', 'account', ''), ('alert_event', 'account', 'record'),
+        ('alert_triage', '$1 IN (r.said_by, r.account)', ''),
         ('audit_name', 'account', 'digest salt'), ('audit_tally', '$1 IN (r.actor, r.subject)', 'key'),
         ('audit_entry', 'EXISTS (SELECT FROM drover.audit_name n WHERE n.account = $1 AND n.digest IN (r.actor, r.subject))', 'hash'),
         ('assignment', 'r.account = $1 OR r.assigned_by = $1', ''), ('car_owner', 'account', ''), ('code_request', 'bound', 'asker'),
-        ('dealership', '$1 IN (r.dealer, r.confirmed_by, r.ended_by)', ''), ('driving', 'account', ''), ('first_writer', 'account', ''),
+        ('dealer_mark', 'account', ''), ('dealership', '$1 IN (r.dealer, r.confirmed_by, r.ended_by)', ''), ('driving', 'account', ''), ('first_writer', 'account', ''),
         ('fleet_member', 'account', ''), ('forward', 'account', ''), ('health_scan', '$1 IN (r.asked_by, r.scanned_by)', ''),
+        ('machine_photo', 'account', 'content'),
         ('mail', 'lower(r.recipient) = (SELECT lower(a.mail) FROM drover.account a WHERE a.account = $1)', 'body html leave_url'),
         ('notice', 'account', ''), ('notice_message', 'account', 'payload link'), ('notice_setting', 'account', 'webhook_key'),
         ('notice_step', '$1 IN (r.account, r.colleague)', ''),
@@ -7111,7 +7475,7 @@ REVOKE ALL ON FUNCTION drover.refused_writes(an_account text, a_deed text, a_kin
 GRANT ALL ON FUNCTION drover.refused_writes(an_account text, a_deed text, a_kind text, the_vehicles text[], the_begins timestamp with time zone[], the_ends timestamp with time zone[]) TO drover_api;
 
 -- Makes an account that waits for its mail to be confirmed, and the mail; to somebody who has one already another mail goes.
--- It does not say which.
+-- It does not say which. What nobody confirmed in a week goes, but not who was invited or has a role or a fleet by another way.
 CREATE FUNCTION drover.register(a_mail text, new_account text, a_first_name text, a_last_name text, new_password bytea, new_salt bytea, the_memory_kib integer, the_passes integer, a_link bytea, new_mail_id text, confirm_subject text, confirm_body bytea, known_subject text, known_body bytea) RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7120,7 +7484,8 @@ DECLARE
     made text; is_news boolean;
 BEGIN
     DELETE FROM drover.account a WHERE a.confirmed_at IS NULL AND a.made_at < now() - interval '7 days'
-        AND a.account LIKE 'a-%' AND NOT EXISTS (SELECT FROM drover.account_link l WHERE l.account = a.account AND l.expires_at > now());
+        AND a.account LIKE 'a-%' AND cardinality(a.roles) = 0 AND NOT EXISTS (SELECT FROM drover.fleet_member m WHERE m.account = a.account)
+        AND NOT EXISTS (SELECT FROM drover.account_link l WHERE l.account = a.account AND l.expires_at > now());
     -- Nobody has confirmed it yet: whoever comes last may.
     INSERT INTO drover.account AS a (account, mail, first_name, last_name, password, salt, memory_kib, passes)
         VALUES (new_account, a_mail, a_first_name, a_last_name, new_password, new_salt, the_memory_kib, the_passes)
@@ -7740,14 +8105,12 @@ END $$;
 REVOKE ALL ON FUNCTION drover.switch_report_schedule(a_schedule bigint, to_be_on boolean) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.switch_report_schedule(a_schedule bigint, to_be_on boolean) TO drover_page;
 
--- Dealers tag the machines that were confirmed to them.
+-- The common tags are the owner's: of a registration a dealer changes nothing. By this name for the program before this migration.
 CREATE FUNCTION drover.tags_vehicle(a_kind text, a_vehicle text) RETURNS boolean
     LANGUAGE sql STABLE SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
-    SELECT drover.keeps(a_kind, a_vehicle) OR (a_kind = 'machine' AND 'dealer' = ANY (drover.sight_roles())
-        AND EXISTS (SELECT FROM drover.dealership d WHERE d.vehicle = a_vehicle AND d.dealer = drover.sight_account()
-            AND d.confirmed_at IS NOT NULL AND d.ended_at IS NULL))
+    SELECT drover.keeps(a_kind, a_vehicle)
 $$;
 REVOKE ALL ON FUNCTION drover.tags_vehicle(a_kind text, a_vehicle text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.tags_vehicle(a_kind text, a_vehicle text) TO drover_page;
@@ -8314,7 +8677,8 @@ CREATE VIEW own.machine_reading WITH (security_invoker='true') AS
     a.last_reprogramming_ok,
     a.last_reprogramming_at,
     a.is_partial,
-    a.is_answering
+    a.is_answering,
+    a.machine_id
    FROM analyst.machine_reading a
   WHERE (a.vehicle = ANY (ARRAY( SELECT v.vehicle
            FROM drover.vehicle v

@@ -13,7 +13,8 @@ WITH found AS MATERIALIZED (
 )
 SELECT found.kind, found.vehicle, found.name, found.model, found.tags, found.last_reading_at,
        minute.minute_at, minute.samples, trip.end_at, trip.is_open, rules.trip_gap_ms,
-       said.read_at, said.is_reporting, contact.contact, places.place_ats, places.latitudes_deg, places.longitudes_deg,
+       CASE WHEN latest.contact IS NULL THEN latest.read_at ELSE said.read_at END AS read_at,
+       CASE WHEN latest.contact IS NULL THEN latest.is_reporting ELSE said.is_reporting END AS is_reporting, latest.contact, places.place_ats, places.latitudes_deg, places.longitudes_deg,
        alerts.open_alerts, alerts.worst_severity, unjudged.not_monitored
 FROM found
 LEFT JOIN drover.not_monitored_of(ARRAY(SELECT found.kind FROM found), ARRAY(SELECT found.vehicle FROM found)) AS unjudged
@@ -28,14 +29,14 @@ LEFT JOIN LATERAL (
     SELECT r.trip_gap_ms FROM drover.trip_rules r
     WHERE r.topic_partition = found.topic_partition AND r.in_force_at <= trip.start_at
     ORDER BY r.in_force_at DESC LIMIT 1) AS rules ON true
+-- The gateway's last word counts while the machine itself has said nothing since. Only then what the machine said is looked for behind it.
+LEFT JOIN LATERAL (
+    SELECT m.read_at, m.is_reporting, m.contact FROM drover.machine_reading m
+    WHERE found.kind = 'machine' AND m.vehicle = found.vehicle ORDER BY m.read_at DESC LIMIT 1) AS latest ON true
 LEFT JOIN LATERAL (
     SELECT m.read_at, m.is_reporting FROM drover.machine_reading m
-    WHERE found.kind = 'machine' AND m.vehicle = found.vehicle AND m.contact IS NULL ORDER BY m.read_at DESC LIMIT 1
+    WHERE latest.contact IS NOT NULL AND m.vehicle = found.vehicle AND m.contact IS NULL ORDER BY m.read_at DESC LIMIT 1
 ) AS said ON true
--- The gateway's last word counts while the machine itself has said nothing since.
-LEFT JOIN LATERAL (
-    SELECT m.contact FROM drover.machine_reading m
-    WHERE found.kind = 'machine' AND m.vehicle = found.vehicle ORDER BY m.read_at DESC LIMIT 1) AS contact ON true
 -- Bounded, for those that never tell where they are: a week of readings is looked at.
 LEFT JOIN LATERAL (
     SELECT array_agg(p.read_at ORDER BY p.read_at DESC) AS place_ats,

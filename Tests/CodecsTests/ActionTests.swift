@@ -51,7 +51,12 @@ struct ActionTests {
             .driving(fromMs: 1_700_000_000_000), .assignment(driver: "ben"), .assignment(driver: nil),
             .tripSummary(summary()), .tripSummary(Action.TripSummary(fromMs: 1_700_000_000_000)),
             .scanRequest(untilMs: 1_700_000_060_000), .scan(scan()), .support(pids: ["010C", "010D"]),
-            .weather(hourMs: 1_699_999_200_000, answer: weather()),
+            .weather(hourMs: 1_699_999_200_000, answer: weather()), .acknowledgement(alert: "car-1-5-0"),
+            .triage(.init(alert: "car-1-5-0", .assigned(to: "ben"))),
+            .triage(.init(alert: "car-1-5-0", .assigned(to: nil))),
+            .triage(.init(alert: "car-1-5-0", .comment)), .triage(.init(alert: "car-1-5-0", .reopened)),
+            .triage(.init(alert: "car-1-5-0", .muted(untilMs: 1_700_003_600_000))),
+            .triage(.init(alert: "car-1-5-0", .muted(untilMs: nil))),
         ] as [Action.Kind])
     func readBack(_ kind: Action.Kind) throws {
         let action = Action(
@@ -83,6 +88,10 @@ struct ActionTests {
             (#""kind":"scan","text":"1 code","lamp":"on""#, "a lamp that is neither on nor off"),
             (#""kind":"scan","text":"1 code","done":1"#, "done, or not"),
             (#""kind":"settings","settings":"{}""#, "whose"),
+            (#""kind":"alert_comment","alert":"car-1-5-0""#, "says nothing"),
+            (#""kind":"alert_comment","note":"x""#, "of which alert"),
+            (#""kind":"alert_mute","alert":"car-1-5-0","until_ts":"x""#, "until when"),
+            (#""kind":"alert_assignment","alert":"car-1-5-0","account":"no id""#, "to whom"),
             (#""kind":"trip_summary","from_ts":1700000200000"#, "ends before it begins"),
             (#""kind":"trip_summary","from_ts":1700000000000,"distance_km":-1"#, "impossible"),
             (#""kind":"trip_summary","from_ts":1700000000000,"max_speed_kmh":"90"#, "no number"),

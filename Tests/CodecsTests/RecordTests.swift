@@ -125,6 +125,7 @@ struct RecordTests {
         arguments: [
             (#""model":"8R\u0000","serial":"S""#, false), (#""model":"\u0000""#, false),
             (#""model":"8R","serial":"S\u0000""#, true), (#""model":"8R","firmware":"\u0000""#, true),
+            (#""model":"8R","machine_id":"M\u0000""#, true),
             (#""model":"8R","connected_device_names":["a\u0000","b"]"#, true),
         ] as [(String, Bool)])
     func nul(_ keys: String, isTaken: Bool) throws {
@@ -137,7 +138,7 @@ struct RecordTests {
             Issue.record("no machine's reading")
             return
         }
-        #expect(reading.serial == nil && reading.firmware == nil)
+        #expect(reading.serial == nil && reading.firmware == nil && reading.machineID == nil)
         #expect(reading.connectedDevices == (keys.contains("names") ? ["b"] : nil))
     }
 

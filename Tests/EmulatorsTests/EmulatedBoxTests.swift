@@ -90,6 +90,44 @@ struct EmulatedBoxTests {
                 == .debugLog(from: .max, total: total, []))
     }
 
+    @Test("A machine goes up and down its field") func field() throws {
+        let yaml = """
+            interval_s: 10
+            boxes:
+              a:
+                field: 60.3630,25.1994 60.3630,25.2060 60.3648,25.1994 lanes 8 at 6 km/h
+            """
+        let box = EmulatedBox(try Self.scenario(yaml), seed: 1, index: 0)
+        let places = (0..<2_000 as Range<Int64>).map { step -> Position in
+            let reading = box.reading(Self.now / 10_000 + step)
+            return Position(latitude: reading.latitude!, longitude: reading.longitude!)
+        }
+        #expect(
+            places.allSatisfy {
+                (603_630_000...603_648_000).contains($0.latitude) && (251_994_000...252_060_000).contains($0.longitude)
+            })
+        // 6 km/h are 16.7 m in 10 s.
+        #expect(zip(places, places.dropFirst()).allSatisfy { $0.metres(to: $1) < 17.5 })
+        #expect(
+            Set(places.map(\.latitude)).count > 8
+                && places.contains { $0.longitude == 252_060_000 || $0.longitude > 252_058_000 })
+        #expect(throws: SettingsError.self) { try Self.scenario("boxes:\n  a:\n    field: here and there\n") }
+    }
+
+    @Test("Waves begin when they are told to") func begins() throws {
+        let scenario = try Self.scenario("boxes:\n  a:\n    values:\n      coolant_c: 80 .. 100 over 40 min\n")
+        let box = EmulatedBox(scenario, seed: 5, index: 0, startMs: Self.now)
+        let minute = Self.now / 60_000
+        let values = [-10, 0, 10, 20, 40].map { box.reading(minute + $0).values[.coolantTemperature] }
+        #expect(values == [90_000, 80_000, 90_000, 100_000, 80_000])
+    }
+
+    @Test("The sample's machines load") func sample() throws {
+        let scenario = try Scenario(yaml: Repository.bytes("Deploy/sample/farm.yaml"), name: "farm.yaml")
+        #expect(
+            scenario.groups.count == 5 && scenario.box(of: "north-combine") != nil && scenario.box(of: "none") == nil)
+    }
+
     @Test("The scenarios that ship load", arguments: try! Repository.names("Deploy/scenarios", ending: ".yaml"))
     func shipped(_ name: String) throws {
         let yaml = try Repository.bytes("Deploy/scenarios/\(name)")

@@ -1,7 +1,9 @@
 import Codecs
 import Emulators
 import Fleet
+import Foundation
 import Pipeline
+import SimKit
 import Testing
 
 /// A day of an emulated campus, decided by the real `CampusPartition`.
@@ -14,8 +16,8 @@ struct EmulatedCampusTests {
 
     private static let startMs: Int64 = 1_795_269_600_000
 
-    private static func play(seed: UInt64) throws -> Day {
-        var campus = EmulatedCampus(campus: "c", seed: seed, startMs: startMs)
+    private static func play(seed: UInt64, streets: Streets? = nil) throws -> Day {
+        var campus = EmulatedCampus(campus: "c", seed: seed, startMs: startMs, streets: streets)
         var (campuses, day) = (CampusPartition(clockMs: 0, decidesFrom: 0), Day())
         func take(_ records: [RideRecord]) throws {
             for record in records {
@@ -53,7 +55,9 @@ struct EmulatedCampusTests {
     }
 
     @Test("The sample's day has everything in it, and everybody gets somewhere") func sample() throws {
-        let day = try EmulatedCampusTests.play(seed: 6)
+        let file = try JSONDecoder().decode(
+            Streets.File.self, from: Data(Repository.bytes("Deploy/sample/streets.json")))
+        let day = try EmulatedCampusTests.play(seed: 6, streets: Streets(file))
         let kinds = Set(day.records.map { String("\($0.kind)".prefix { $0 != "(" }) })
         #expect(
             kinds.isSuperset(of: [

@@ -2,6 +2,7 @@ import CCurl
 import CLibpq
 import CMicrohttpd
 import COpenSSL
+import CQrencode
 import CRdkafka
 import CSQLite
 import CSodium
@@ -28,5 +29,6 @@ struct LibrariesTests {
     @Test func openssl() { #expect(OpenSSL_version_num() >= 0x3000_0000) }
     @Test func libsodium() { #expect(sodium_init() >= 0) }
     @Test func libxlsxwriter() { #expect(unsafe Self.text(lxw_version()).hasPrefix("1.")) }
+    @Test func libqrencode() { #expect(unsafe Self.text(QRcode_APIVersionString()).hasPrefix("4.")) }
     @Test func libyaml() { #expect(unsafe Self.text(yaml_get_version_string()).hasPrefix("0.2")) }
 }

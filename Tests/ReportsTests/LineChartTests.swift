@@ -50,6 +50,8 @@ extension String { fileprivate func components(of part: String) -> Int { ranges(
 @Suite struct ShownValueTests {
     @Test(arguments: [
         (65.0, "gallons", "246.1 L", "65 US gal"), (100, "US gal", "378.5 L", "100 US gal"),
+        (10, "Gallons", "37.9 L", "10 US gal"), (10, " U.S. gal ", "37.9 L", "10 US gal"),
+        (10, "gal", "37.9 L", "10 US gal"),
         (193, "kPa", "193 kPa", "28 psi"), (441, "kPa", "441 kPa", "64 psi"), (95, "°C", "95 °C", "203 °F"),
         (100, "km/h", "100 km/h", "62.1 mph"), (50, "hours", "50 h", "50 h"), (1, " ", "1", "1"),
     ])

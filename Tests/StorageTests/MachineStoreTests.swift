@@ -40,7 +40,7 @@ struct MachineStoreTests {
             changes.machines.filter { !$0.readings.isEmpty }.map {
                 VehicleStore.Row(
                     vehicle: $0.vehicle.text, kind: .machine, model: $0.model, partition: partition,
-                    lastMs: $0.lastMs)
+                    lastMs: $0.lastMs, machineID: $0.machineID)
             }, on: db)
         try MachineStore.write(changes, partition: partition, on: db)
     }
@@ -48,12 +48,20 @@ struct MachineStoreTests {
     private func log(_ seed: UInt64, _ chance: inout SeededChance) -> (vehicles: [VehicleID], log: [MachineEvent]) {
         let vehicles = (0..<2).map { VehicleID("m-\(seed)-\($0)")! }
         var arrivals = vehicles.enumerated().flatMap {
-            SeededMachine.readings(seed: seed * 2 + UInt64($0), count: 60, vehicle: $1)
+            SeededMachine.readings(seed: seed * 2 + UInt64($0), count: 60, vehicle: $1).map(Self.named)
         }
         arrivals.sort { $0.ts < $1.ts }
         if seed % 2 == 1 { arrivals.shuffle(using: &chance) }
         let log = SeededMachine.log(arrivals, &chance)
         return (vehicles, log + SeededMachine.closing(log, count: 60))
+    }
+
+    /// Some readings say what the machine is called, also where another one of the same time does not.
+    private static func named(_ reading: MachineReading) -> MachineReading {
+        var (reading, sum) = (reading, reading.ts / 1_000)
+        for byte in reading.id.utf8 { sum += Int64(byte) }
+        reading.machineID = sum % 3 == 0 ? nil : "M\(sum % 7)"
+        return reading
     }
 
     /// What the model in memory holds after the same log, record by record.
@@ -106,6 +114,11 @@ struct MachineStoreTests {
                 "SELECT next_deadline_at FROM drover.vehicle WHERE vehicle = $1", [.text(vehicle.text)]
             )[0].timestampMs("next_deadline_at")
             #expect(deadline == wanted.deadlines[vehicle], "seed \(seed)")
+            let said = rows.last { $0.reading.machineID != nil }?.reading
+            let stored = try db.query(
+                "SELECT machine_id, machine_id_at FROM drover.vehicle WHERE vehicle = $1", [.text(vehicle.text)])[0]
+            #expect(try stored.text("machine_id") == said?.machineID, "seed \(seed)")
+            #expect(try stored.timestampMs("machine_id_at") == said?.ts, "seed \(seed)")
         }
         #expect(try MachineStore.rules(partition: partition, on: db) == RuleTimeline(wanted.rules.values))
     }

@@ -159,7 +159,7 @@ def browser():
         pytest.fail(f"{chromium}: missing. apt-get install chromium, or name another in DROVER_CHROMIUM")
     # Chromium's sandbox refuses root; the pages are our own. A small /dev/shm (containers) would crash it.
     # Names that are not this machine do not exist for it: a test sends nothing out, and no request passes through Python.
-    arguments = ["--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
+    arguments = ["--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1, EXCLUDE [::1]"] + (["--no-sandbox"] if os.geteuid() == 0 else [])
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=chromium, args=arguments)
         yield running

@@ -12,6 +12,7 @@ import threading
 import time
 import weakref
 from dataclasses import asdict, dataclass, field, fields
+from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -22,9 +23,18 @@ LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 PAGE_ADDRESS = re.compile(r"http://(?:127\.0\.0\.1|localhost|\[::1\]):\d+/\S*")
 
 # The one limit of the tests: it ends a hang, and nothing that a busy machine does in its time.
-HANG_S = 300
+HANG_S = int(os.environ.get("DROVER_TEST_HANG_S", "300"))
 # Started processes get this signal when the one that started them ends, so that a killed test leaves nothing behind.
 DIES_WITH_US = ["setpriv", "--pdeathsig", "TERM"]
+
+
+def now_ms():
+    return int(time.time() * 1000)
+
+
+def today():
+    """The moment, as UTC has it."""
+    return datetime.now(timezone.utc)
 
 
 def is_long():
@@ -154,6 +164,9 @@ class Drover:
         """`drover up` until it has said where its page is; the address is in `.page`."""
         running = self.start("up", "--data", data, *arguments)
         running.page = running.wait_for(PAGE_ADDRESS).group(0)
+        if "--sample" in arguments:
+            # The page is up before; what it shows comes in behind it.
+            running.wait_for("all of the sample is in")
         return running
 
     def servers(self, data):
@@ -334,7 +347,7 @@ class Tab:
 
     def open(self):
         if not self.page:
-            context = self.browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin")
+            context = self.browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-GB", timezone_id="Europe/Berlin", reduced_motion="reduce")
             context.set_default_timeout(HANG_S * 1000)
             self.page = context.new_page()
         return self.page
@@ -400,7 +413,8 @@ def looked_at(page, screenshots, name, dark=False):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (name, width)
         if with_axe:
-            assert axe_violations(page) == [], (name, width, scheme)
+            found = axe_violations(page)
+            assert found == [], (name, width, scheme, found)
         if is_long():
             page.screenshot(path=screenshots / f"{name}-{width}-{scheme}.png", full_page=True)
     page.emulate_media(color_scheme="light")

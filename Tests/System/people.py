@@ -50,7 +50,10 @@ class Visitor:
         connection = http.client.HTTPConnection("127.0.0.1", int(self.port), timeout=HANG_S)
         connection.request(method, path, body, headers)
         response = connection.getresponse()
-        answer = SimpleNamespace(status=response.status, headers=response.headers, body=response.read().decode())
+        raw = response.read()
+        # Files are bytes: what is looked for in them stands in ASCII.
+        is_file = response.headers.get_content_type() in ("application/pdf", "application/octet-stream")
+        answer = SimpleNamespace(status=response.status, headers=response.headers, body=raw.decode("latin-1" if is_file else "utf-8"))
         connection.close()
         # The one of the session: by the other a browser is known, and tests want to be strangers.
         if said := next((said for said in answer.headers.get_all("Set-Cookie") or [] if "drover-device=" not in said), None):

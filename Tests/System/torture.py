@@ -50,7 +50,7 @@ class Wrong(AssertionError):
 
 RESULTS = (
     "vehicle", "vehicle_minute", "trip", "vehicle_day", "machine_reading", "alert", "rejected", "registration", "service",
-    "acknowledgement", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support", "trip_mark",
+    "acknowledgement", "alert_triage", "silence", "poll_request", "trip_note", "driving", "assignment", "health_scan", "car_support", "trip_mark",
     "account_settings", "trip_start", "trip_weather", "tour_event", "tour_day",
 )
 # Columns that tell about the processing: where a record lay, how often a row was written, the state to go on from.

@@ -115,6 +115,8 @@ class Fleet:
             self._say(MACHINES, vehicle, "registration", some_time(), number, name=f"name {number} of {vehicle}", tags=[f"tag-{number}"])
             self._say(MACHINES, vehicle, "service", some_time(), number, engine_hours_h=round(chance.uniform(900, 1_000), 1))
             self._say(MACHINES, vehicle, "acknowledgement", some_time(), number, alert=f"{vehicle}-4-{number}", note="seen")
+            for word, more in (("alert_assignment", {"account": "anna"}), ("alert_comment", {"note": "words"}), ("alert_reopening", {}), ("alert_mute", {})):
+                self._say(MACHINES, vehicle, word, some_time(), number, alert=f"{vehicle}-4-{number}", **more)
             asked = some_time()
             self._say(MACHINES, vehicle, "silence", asked, number, parameter="Coolant Temperature", until_ts=asked + 3_600_000)
             self._say(MACHINES, vehicle, "poll_request", asked, number, until_ts=asked + 60_000)
@@ -128,6 +130,9 @@ class Fleet:
 
         for number in range(2):
             self._say(CARS, vehicle, "registration", some_time(), number, make="Seat", fuel="gasoline", displacement_cc=1_400 + number)
+            self._say(CARS, vehicle, "acknowledgement", some_time(), number, alert=f"{vehicle}-4-{number}")
+            for word, more in (("alert_assignment", {"account": "anna"}), ("alert_comment", {"note": "words"}), ("alert_reopening", {}), ("alert_mute", {})):
+                self._say(CARS, vehicle, word, some_time(), number, alert=f"{vehicle}-4-{number}", **more)
             self._say(CARS, vehicle, "trip_tag", some_time(), number, trip_ts=BEGIN_MS + 60_000, tag=f"tag {number}")
             self._say(CARS, vehicle, "driving", some_time(), number, from_ts=BEGIN_MS)
             self._say(CARS, vehicle, "assignment", some_time(), number, driver=f"driver-{chance.randrange(6)}")

@@ -16,7 +16,7 @@ TABLES = {
     "trip_start": "vehicle, start_at", "trip_weather": "vehicle, hour_at, cell_millideg, latitude_index, longitude_index",
     "vehicle_day": "vehicle, day_at", "machine_reading": "vehicle, read_at", "alert": "alert_id",
     "rejected": "topic, partition, record_offset", "registration": "kind, vehicle", "service": "vehicle, done_at",
-    "acknowledgement": "vehicle, record_id", "silence": "topic_partition, record_id", "poll_request": "vehicle, request_id",
+    "acknowledgement": "vehicle, record_id", "alert_triage": "vehicle, record_id", "silence": "topic_partition, record_id", "poll_request": "vehicle, request_id",
     "trip_mark": "vehicle, marked_at, is_start", "trip_note": "vehicle, trip_at, is_discard",
     "driving": "vehicle, record_id", "assignment": "vehicle, assigned_at",
     "account_settings": "topic_partition, account, in_force_at", "health_scan": "vehicle, scan_id", "car_support": "vehicle",

@@ -9,8 +9,10 @@ public struct Action: Equatable, Sendable {
         /// Somebody has seen this alert.
         case acknowledgement(alert: String)
         case silence(Silence)
-        /// Asks a gateway to download now what the box has; after `untilMs` nobody waits for it.
-        case pollRequest(untilMs: Int64)
+        /// What else somebody says of an alert.
+        case triage(Triage)
+        /// Asks a gateway to download now what the box has, or its debug log; after `untilMs` nobody waits for it.
+        case pollRequest(untilMs: Int64, Wanted = .readings)
         /// A gateway's answer: the box's result, or the reason and what to do.
         case pollAnswer(request: String, isDone: Bool, text: String)
 
@@ -38,28 +40,41 @@ public struct Action: Equatable, Sendable {
         /// A service's data for the hour that begins at `hourMs`, as `WeatherAnswer` reads it: a gateway asked for a trip.
         case weather(hourMs: Int64, answer: String)
 
-        /// The kinds of records that a topic of cars has; all others belong to machines, and a registration to both.
+        /// The kinds of records that a topic of cars has; all others belong to machines. A registration, and what people say of an alert,
+        /// belongs to both.
         public var isOfCars: Bool {
             switch self {
-            case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer: false
-            case .registration, .tripStart, .tripStop, .tripDiscard, .tripTag, .driving, .assignment, .settings,
+            case .service, .silence, .pollRequest, .pollAnswer: false
+            case .registration, .acknowledgement, .triage, .tripStart, .tripStop, .tripDiscard, .tripTag, .driving,
+                .assignment, .settings,
                 .scanRequest, .scan, .support, .tripSummary, .weather:
                 true
             }
         }
         public var isOfMachines: Bool {
-            if case .registration = self { return true }
-            return !isOfCars
+            switch self {
+            case .registration, .acknowledgement, .triage, .service, .silence, .pollRequest, .pollAnswer: true
+            case .tripStart, .tripStop, .tripDiscard, .tripTag, .driving, .assignment, .settings, .scanRequest, .scan,
+                .support, .tripSummary, .weather:
+                false
+            }
         }
         /// It may be of no one vehicle, and then stands in every partition.
         public var isOfAll: Bool {
             switch self {
             case .silence, .settings: true
-            case .registration, .service, .acknowledgement, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+            case .registration, .service, .acknowledgement, .triage, .pollRequest, .pollAnswer, .tripStart, .tripStop,
                 .tripDiscard, .tripTag, .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
                 false
             }
         }
+    }
+
+    /// What is asked of a box.
+    public enum Wanted: String, Equatable, Sendable {
+        case readings
+        /// Only a gateway that has the box's own key gets it.
+        case debugLog = "debug_log"
     }
 
     /// The times that it is about: of words on a trip the moment that names the trip, not the one when they were said.
@@ -68,7 +83,8 @@ public struct Action: Equatable, Sendable {
         case .tripDiscard(let atMs), .tripTag(let atMs, _): atMs...atMs
         case .driving(let fromMs): min(fromMs, ts)...ts
         case .tripSummary(let summary): min(summary.fromMs, ts)...ts
-        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+        case .registration, .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripStart,
+            .tripStop,
             .assignment, .settings, .scanRequest, .scan, .support, .weather:
             ts...ts
         }
@@ -166,6 +182,24 @@ public struct Action: Equatable, Sendable {
             self.parameter = parameter
             self.untilMs = untilMs
         }
+    }
+
+    /// A word on one alert.
+    public struct Triage: Equatable, Sendable {
+        public enum Word: Equatable, Sendable {
+            /// Who takes care of it from now on; nil: nobody.
+            case assigned(to: String?)
+            /// The action's note is all that it says.
+            case comment
+            /// Who acknowledged it before does not take care of it any more.
+            case reopened
+            /// It is not told until then, nil: until it is over; a time that is past ends that.
+            case muted(untilMs: Int64?)
+        }
+
+        public var alert: String
+        public var word: Word
+        public init(alert: String, _ word: Word) { (self.alert, self.word) = (alert, word) }
     }
 
     public let id: String

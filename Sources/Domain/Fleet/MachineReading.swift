@@ -11,6 +11,8 @@ public struct MachineReading: Equatable, Sendable {
     public var model: String
     public var serial: String?
     public var firmware: String?
+    /// What the box calls the machine; the registration decides which vehicle it is.
+    public var machineID: String?
     public var values: [MachineParameter: Int64] = [:]
     public var connectedDevices: [String]?
     public var latitude: Int32?
@@ -48,6 +50,11 @@ public enum MachineParameter: UInt8, CaseIterable, Sendable, Hashable {
     public var isOfCars: Bool { rawValue >= MachineParameter.carSpeed.rawValue }
 
     public var row: MachineParameterRow { MachineParameterRow.table[Int(rawValue)] }
+
+    /// What a flag says to people: a reprogramming has failed, it is not `no`.
+    public func word(_ flag: Bool) -> String {
+        self == .lastReprogrammingStatus ? (flag ? "done" : "failed") : flag ? "yes" : "no"
+    }
 }
 
 /// One row a parameter: key on the wire, name as shown to people, unit, kind and range (in the unit).

@@ -25,6 +25,8 @@ package struct NoticeAlert: Sendable {
 
     package var isOpen: Bool { state.isOpen }
     package var isCritical: Bool { severity == .critical }
+    /// It is about something that must be so.
+    package var isOfFlag: Bool { test == .below && threshold == 1 && unit.allSatisfy(\.isWhitespace) }
 
     package init(
         id: String, kind: VehicleKind, vehicle: String, model: String, parameter: String, unit: String,

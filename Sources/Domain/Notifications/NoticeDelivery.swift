@@ -11,9 +11,7 @@ package struct NoticeLine: Sendable {
     }
 
     /// Its reader can say that they take care of it.
-    package var isAcknowledgeable: Bool {
-        alert.isOpen && alert.kind == .machine && alert.acknowledgedBy == nil
-    }
+    package var isAcknowledgeable: Bool { alert.isOpen && alert.acknowledgedBy == nil }
 }
 
 /// The lines of one message of one channel.

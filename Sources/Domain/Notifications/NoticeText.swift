@@ -73,7 +73,11 @@ package struct NoticeText: Sendable {
     }
 
     private func what(_ alert: NoticeAlert) -> String {
-        guard let value = alert.worstValue ?? alert.openingValue, !isFlag(alert) else { return alert.parameter }
+        guard let value = alert.worstValue ?? alert.openingValue, !isFlag(alert) else {
+            let status = MachineParameter.lastReprogrammingStatus
+            return alert.isOfFlag && alert.parameter == status.row.name
+                ? "\(alert.parameter): \(status.word(false))" : alert.parameter
+        }
         return "\(alert.parameter) \(shown(value, alert))"
     }
 

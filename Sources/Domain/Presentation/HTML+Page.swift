@@ -20,6 +20,25 @@ extension HTML {
         """
     }
 
+    /// A page of the web server: its style is in files, so that a browser keeps it.
+    package static func document(title: String, head: HTML, body: HTML, bodyClass: HTML = "") -> HTML {
+        """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+        <title>\(title)</title>
+        \(head)
+        </head>
+        <body\(" class=\"\(bodyClass)\"", if: !bodyClass.isEmpty)>
+        \(body)
+        </body>
+        </html>
+
+        """
+    }
+
     /// Colours keep a contrast of at least 4.5 to 1 in light and dark.
     package static let style: HTML = """
         :root{color-scheme:light dark;--ink:#1b1f23;--soft:#57606a;--line:#d0d7de;--back:#fff;--band:#f6f8fa;--accent:#0b5c8a;--warn:#8a4b00;--crit:#b3141d}
@@ -32,7 +51,7 @@ extension HTML {
         .scroll:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
         table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
         th,td{padding:.4rem .7rem;text-align:left;vertical-align:top;border-bottom:1px solid var(--line)}
-        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.n{text-align:right;white-space:nowrap}th.n{white-space:normal}td.k,.t{white-space:nowrap}td.prose{min-width:12rem}
+        th{background:var(--band);font-weight:600}tbody tr:last-child td{border-bottom:0}.num{text-align:right;white-space:nowrap}th.num{white-space:normal}td.nowrap,.t{white-space:nowrap}td.prose{min-width:12rem}
         .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(9rem,1fr));gap:.75rem;margin:1rem 0;padding:0;list-style:none}
         .tiles li{border:1px solid var(--line);border-radius:.4rem;padding:.6rem .8rem}.tiles b{display:block;font-size:1.35rem}
         .warning{color:var(--warn);font-weight:600}.critical{color:var(--crit);font-weight:700}.soon{color:var(--accent);font-weight:600}

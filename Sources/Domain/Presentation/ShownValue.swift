@@ -8,13 +8,10 @@ package struct ShownValue: Sendable, Equatable {
 
     /// - Parameter unit: as the value was stored, or as a threshold file writes it; a space where there is none.
     package init(_ value: Double, unit: String?, in units: DriverSettings.Units) {
-        let unit = unit ?? ""
+        let unit = ShownValue.plain(unit ?? "")
         switch (units, unit) {
         // NIST SP 811 (2008), B.8: the US gallon, the pound-force per square inch and the mile are exact or given so.
-        case (.metric, "US gal"), (.metric, "gallons"), (.metric, "gal"):
-            self.value = value * 3.785_411_784
-            self.unit = "L"
-        case (.us, "gallons"): (self.value, self.unit) = (value, "US gal")
+        case (.metric, "US gal"): (self.value, self.unit) = (value * 3.785_411_784, "L")
         case (.us, "kPa"): (self.value, self.unit) = (value / 6.894_757, "psi")
         case (.us, "°C"): (self.value, self.unit) = (value * 9 / 5 + 32, "°F")
         case (.us, "km/h"): (self.value, self.unit) = (value / 1.609_344, "mph")
@@ -22,6 +19,12 @@ package struct ShownValue: Sendable, Equatable {
         case (_, "hours"): (self.value, self.unit) = (value, "h")
         default: (self.value, self.unit) = (value, unit.allSatisfy(\.isWhitespace) ? "" : unit)
         }
+    }
+
+    /// Gallons by one name: files of rules have several, and a metric account must not meet any.
+    private static func plain(_ unit: String) -> String {
+        let word = unit.lowercased().filter { !$0.isWhitespace && $0 != "." }
+        return ["usgal", "usgallon", "usgallons", "gal", "gallon", "gallons"].contains(word) ? "US gal" : unit
     }
 
     /// `86.5 °C`: at most one decimal, none where it is whole.

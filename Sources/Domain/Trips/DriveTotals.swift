@@ -5,7 +5,7 @@ public struct DriveTotals: Equatable, Sendable {
     public var readings: Int64 = 0
     /// Readings of which two versions with different values arrived.
     var disputedReadings: Int64 = 0
-    var speedReadings: Int64 = 0
+    package var speedReadings: Int64 = 0
     /// Time between speed readings, holes left out.
     public var integratedMs: Int64 = 0
     public var distanceMm: Int64 = 0

@@ -4,7 +4,10 @@ internal import Foundation
 /// One SQLite file (MBTiles 1.3).
 @safe
 final class MBTiles: TileSource, @unchecked Sendable {
-    private static let types = ["png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp"]
+    private static let types = [
+        "png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "webp": "image/webp", "pbf": TileFile.vectorType,
+        "mvt": TileFile.vectorType,
+    ]
 
     let type: String
     let zooms: ClosedRange<Int>
@@ -44,8 +47,8 @@ final class MBTiles: TileSource, @unchecked Sendable {
         // All is set: from here on `deinit` closes it.
         guard known != nil else {
             throw TileFile.Fault(
-                description: "\(path): its tiles are `\(format)`, and maps are drawn from png, jpg or webp. "
-                    + "Name a file of pictures; vector tiles (pbf) must be drawn to pictures first")
+                description: "\(path): its tiles are `\(format)`, and maps are drawn from pbf, png, jpg or webp. "
+                    + "Name a file with such tiles")
         }
     }
 

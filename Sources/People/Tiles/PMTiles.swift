@@ -13,7 +13,9 @@ final class PMTiles: TileSource {
     /// The root names leaves, and these seldom others.
     private static let depthMax = 4
     private static let leavesKept = 64
-    private static let types: [UInt8: String] = [2: "image/png", 3: "image/jpeg", 4: "image/webp"]
+    private static let types: [UInt8: String] = [
+        1: TileFile.vectorType, 2: "image/png", 3: "image/jpeg", 4: "image/webp",
+    ]
 
     /// A run of tiles with the same bytes, or a leaf that names those from `id` on.
     struct Entry {
@@ -55,14 +57,19 @@ final class PMTiles: TileSource {
             }
             guard let known = PMTiles.types[head[99]] else {
                 throw Wrong(
-                    what: "its tiles are no pictures, and maps are drawn from png, jpg or webp. Name a file of "
-                        + "pictures; vector tiles must be drawn to pictures first")
+                    what:
+                        "its tiles are of another kind, and maps are drawn from pbf, png, jpg or webp. Name a file with "
+                        + "such tiles")
             }
             guard head[97] == 1 || head[97] == 2 else {
                 throw Wrong(
                     what: "its directories are packed otherwise than with gzip. Convert it with the pmtiles tool")
             }
-            guard head[98] == 1 else { throw Wrong(what: "its pictures are packed once more. Convert it") }
+            // Vector tiles are packed with gzip, or not.
+            guard head[98] == 1 || (head[98] == 2 && known == TileFile.vectorType) else {
+                throw Wrong(
+                    what: "its tiles are packed otherwise than maps read them. Convert it with the pmtiles tool")
+            }
             type = known
             isPacked = head[97] == 2
             let most = min(Int(head[101]), TileFile.zoomMax)

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Picture tiles of a base map, opened for reading.
+/// Tiles of a base map, opened for reading: pictures, or lines and names that the browser draws (vector tiles).
 package protocol TileSource: Sendable {
     /// Media type of its tiles.
     var type: String { get }
@@ -17,6 +17,11 @@ package protocol TileSource: Sendable {
     func tile(zoom: Int, column: Int, row: Int) -> [UInt8]?
 }
 
+extension TileSource {
+    /// Of the schema of OpenMapTiles, packed with gzip as its tools write them.
+    package var isVector: Bool { type == TileFile.vectorType }
+}
+
 /// Opens MBTiles or PMTiles, as the first bytes tell.
 package enum TileFile {
     /// Why a file is refused, and what to do.
@@ -28,6 +33,9 @@ package enum TileFile {
     package static let zoomMax = 22
     /// Larger tiles are none.
     static let tileBytesMax = 4 << 20
+    /// Of a vector tile.
+    package static let unpackedBytesMax = 16 << 20
+    static let vectorType = "application/vnd.mapbox-vector-tile"
 
     package static func open(path: String) throws(Fault) -> any TileSource {
         let handle = FileHandle(forReadingAtPath: path)

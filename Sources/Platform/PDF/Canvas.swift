@@ -86,6 +86,17 @@ package final class Canvas {
         unsafe cairo_fill(cairo)
     }
 
+    package struct Box: Sendable {
+        let x, y, widthPt, heightPt: Double
+    }
+
+    /// As one shape: between boxes that touch no line shows.
+    package func fill(_ boxes: [Box], _ colour: Colour) {
+        pick(colour)
+        for box in boxes { unsafe cairo_rectangle(cairo, box.x, box.y, box.widthPt, box.heightPt) }
+        unsafe cairo_fill(cairo)
+    }
+
     package func line(_ points: [(x: Double, y: Double)], widthPt: Double, _ colour: Colour) {
         guard let first = points.first else { return }
         pick(colour)

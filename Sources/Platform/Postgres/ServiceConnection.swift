@@ -7,7 +7,10 @@ extension Connection {
     ) throws -> Connection {
         let connection = try Connection(
             conninfo: conninfo, connectTimeoutS: connectTimeoutS, applicationName: applicationName)
-        try connection.execute("SET lock_timeout = '\(lockS)s'; SET statement_timeout = '\(statementS)s'")
+        try connection.execute(
+            "SET lock_timeout = '\(lockS)s'; SET statement_timeout = '\(statementS)s'; "
+                // Look-ups of many rows by key look dear: to compile them takes ten times as long as to run them.
+                + "SET jit = off")
         return connection
     }
 }

@@ -55,6 +55,7 @@ package enum SettingReader: String, CaseIterable, Sendable {
         "postgres.query_url": [.serve, .commands],
         "postgres.relay_url": [.notify, .commands],
         "postgres.gateway_url": [.gateway, .commands],
+        "postgres.debug_url": [.gateway, .commands],
         "postgres.survey_url": [.serve],
         "notices.group_wait_s": [.notify],
         "notices.ca_file": [.notify],

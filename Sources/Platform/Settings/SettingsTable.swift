@@ -227,6 +227,9 @@ package struct SettingRow: Sendable {
             "when people are told that a box does not answer; twice the answer timeout, so that the time reveals "
                 + "nothing"),
         SettingRow(
+            "gateway.debug_keys_dir", .folder, "",
+            "folder with boxes' own keys, a file `VEHICLE.key` each, for debug logs that pages ask for; empty: none"),
+        SettingRow(
             "gateway.obd_schedule", .text, "1000 ms: 0D 1-10; 0C 1,3,5,7,9; 10/0B 2,4; 10/0F 8; 42 6; 05 10",
             "what cars are asked: length of a step, then mode 01 parameters (a/b: the first supported) with "
                 + "their steps; a step makes a reading"),
@@ -418,8 +421,8 @@ package struct SettingRow: Sendable {
             "addresses of proxies whose X-Forwarded-For is believed, separated by commas"),
         SettingRow(
             "map.tiles_file", .file, "",
-            "MBTiles or PMTiles file with pictures (png, jpg, webp); empty: the coarse map of the program "
-                + "(docs/pages.md)"),
+            "MBTiles or PMTiles file with vector tiles (pbf) or pictures (png, jpg, webp); empty: the sample's city "
+                + "(docs/maps.md)"),
         SettingRow(
             "map.tiles_url", .text, "",
             "or a tile server, such as https://tiles.example/{z}/{x}/{y}.png?key={key}, asked by us, not by browsers"),

@@ -43,6 +43,9 @@ package final class Importer {
         counts.readings += 1
     }
 
+    /// Everything that was pushed is acknowledged.
+    package func flush() throws { try producer.flush(timeoutMs: 60_000) }
+
     /// Precondition: everything that the tick closes was pushed before.
     package func finish(tickMs: Int64) throws {
         try producer.flush(timeoutMs: 60_000)

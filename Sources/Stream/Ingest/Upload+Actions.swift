@@ -23,7 +23,8 @@ extension Upload {
             switch kind {
             case .tripStart, .tripStop, .tripDiscard, .tripTag, .tripSummary: self == .trips
             case .scan: self == .scans
-            case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .driving, .assignment,
+            case .registration, .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .driving,
+                .assignment,
                 .settings, .scanRequest, .support, .weather:
                 false
             }

@@ -32,7 +32,7 @@ struct CampusScript: Sendable {
     }
 
     static let riders = [
-        "Amal Haddad", "Ben Carter", "Chloe Martin", "Dinesh Rao", "Elif Kaya", "Femi Adeyemi", "Grace Kim",
+        "Aino Lehtinen", "Ben Carter", "Chloe Martin", "Dinesh Rao", "Elif Kaya", "Femi Adeyemi", "Grace Kim",
         "Hugo Alvarez",
         "Ines Costa", "Jonas Weber", "Keiko Sato", "Liam Murphy", "Mina Park", "Noah Cohen", "Olga Petrova",
         "Priya Nair",
@@ -40,28 +40,33 @@ struct CampusScript: Sendable {
         "Yara Mansour",
     ]
     static let vehicles = [
-        Vehicle(
-            id: "shuttle-1", driver: "d-101", name: "Maria Lopez", capacity: 6, place: at(388_999_000, -770_474_000)),
-        Vehicle(
-            id: "shuttle-2", driver: "d-102", name: "Peter Novak", capacity: 6, place: at(388_982_000, -770_490_000)),
-        Vehicle(id: "van-3", driver: "d-103", name: "Aisha Bello", capacity: 4, place: at(389_010_000, -770_507_000)),
-        Vehicle(id: "van-4", driver: "d-104", name: "Tom Fischer", capacity: 4, place: at(388_989_000, -770_455_000)),
-        Vehicle(id: "van-5", driver: "d-105", name: "Lucia Romano", capacity: 4, place: at(388_992_000, -770_484_000)),
+        Vehicle(id: "shuttle-1", driver: "d-101", name: "Timo Laine", capacity: 6, place: at(601_692_675, 249_510_527)),
+        Vehicle(id: "shuttle-2", driver: "d-102", name: "Nea Koski", capacity: 6, place: at(601_709_067, 249_475_676)),
+        Vehicle(id: "van-3", driver: "d-103", name: "Eero Aalto", capacity: 4, place: at(601_755_419, 249_510_986)),
+        Vehicle(id: "van-4", driver: "d-104", name: "Ida Salmi", capacity: 4, place: at(601_714_911, 249_450_807)),
+        Vehicle(id: "van-5", driver: "d-105", name: "Vilma Peltola", capacity: 4, place: at(601_711_765, 249_426_903)),
     ]
-    /// Near buildings of Foggy Bottom, Washington, by eye; the last four lie off the campus, within its reach.
+    /// On streets near places of the University of Helsinki (Deploy/sample/streets.json); the last four lie off the campus, within its reach.
     static let places: [(name: String, place: Position)] = [
-        ("Library", at(388_992_000, -770_484_000)), ("Student centre", at(388_999_000, -770_474_000)),
-        ("Auditorium", at(388_993_000, -770_469_000)), ("Sports hall", at(388_982_000, -770_490_000)),
-        ("Law school", at(388_989_000, -770_455_000)), ("Hospital", at(389_010_000, -770_507_000)),
-        ("Engineering", at(388_997_000, -770_490_000)), ("Residence hall, south", at(388_975_000, -770_502_000)),
-        ("Metro, west", at(389_013_000, -770_400_000)), ("Concert hall by the river", at(388_957_000, -770_558_000)),
-        ("Residence hall, north", at(389_050_000, -770_510_000)), ("Supermarket", at(389_062_000, -770_465_000)),
+        ("Main building", at(601_692_675, 249_510_527)),
+        ("Porthania", at(601_698_384, 249_477_354)),
+        ("Main library", at(601_709_067, 249_475_676)),
+        ("Topelia", at(601_726_436, 249_505_818)),
+        ("Botanic garden", at(601_761_389, 249_458_882)),
+        ("Education faculty", at(601_755_419, 249_510_986)),
+        ("Liisankatu 21", at(601_740_559, 249_517_874)),
+        ("University metro", at(601_714_911, 249_450_807)),
+        ("Central station", at(601_711_765, 249_426_903)),
+        ("Art school", at(601_657_307, 249_478_024)),
+        ("Dormitory", at(601_668_187, 249_398_152)),
+        ("Student house", at(601_693_386, 249_371_276)),
     ]
     static let boundary = [
-        at(389_026_000, -770_514_000), at(389_006_000, -770_446_000), at(388_960_000, -770_446_000),
-        at(388_960_000, -770_514_000),
+        at(601_772_000, 249_440_000), at(601_772_000, 249_530_000), at(601_682_000, 249_530_000),
+        at(601_682_000, 249_440_000),
     ]
 
+    private let prefix: String
     private(set) var requests: [Request] = []
     /// In order of time, in milliseconds from the day's begin.
     private(set) var events: [(atMs: Int64, event: Event)] = []
@@ -70,7 +75,9 @@ struct CampusScript: Sendable {
         Position(latitude: latitude, longitude: longitude)
     }
 
-    init(seed: UInt64) {
+    /// - Parameter prefix: of the requests' ids: those of two days are not mistaken for each other.
+    init(seed: UInt64, prefix: String) {
+        self.prefix = prefix
         var chance = CampusChance(seed: seed)
         for vehicle in CampusScript.vehicles.indices { add(Int64(vehicle) * 30, .shiftBegins(vehicle)) }
         // Four hours, the second of them in the rain: more want to ride, and roads are slower.
@@ -100,7 +107,7 @@ struct CampusScript: Sendable {
         let digits = String(number + 1)
         requests.append(
             Request(
-                id: "r-" + String(repeating: "0", count: max(0, 3 - digits.count)) + digits,
+                id: prefix + String(repeating: "0", count: max(0, 3 - digits.count)) + digits,
                 rider: number % CampusScript.riders.count, passengers: [1, 1, 1, 1, 2, 2, 3][chance.below(7)],
                 from: isOut ? end : other, to: isOut ? other : end, isSilent: chance.below(25) == 0))
         add(second, .request(number))

@@ -9,6 +9,7 @@ package struct EmulatedBox: Sendable {
     package let serial: String
     let scenario: Scenario
     private let seed: UInt64
+    private let startMs: Int64?
 
     /// Values of boxes of all scenarios, unless the scenario says otherwise.
     static let standard: [String: Wave] = [
@@ -24,10 +25,12 @@ package struct EmulatedBox: Sendable {
     private static let tirePressure = ["S690 Combine": 193, "R4038 Sprayer": 441]
     private static let tirePressureStandard = 80
 
-    package init(_ scenario: Scenario, seed: UInt64, index: Int) {
+    /// - Parameter startMs: when its waves begin; nil: some time.
+    package init(_ scenario: Scenario, seed: UInt64, index: Int, startMs: Int64? = nil) {
         self.scenario = scenario
         group = scenario.group(ofBox: index)
         self.seed = SplitMix64.mixed(seed &+ UInt64(index) &* 0x9E37_79B9_7F4A_7C15)
+        self.startMs = startMs
         serial = "EMU-" + String(self.seed % 1_000_000_000_000, radix: 36, uppercase: true)
     }
 
@@ -42,7 +45,7 @@ package struct EmulatedBox: Sendable {
         reading.serial = serial
         reading.model = group.model
         reading.firmware = group.firmware
-        reading.machineID = serial
+        reading.machineID = "ID-" + serial.dropFirst(4)
         reading.isEngineRunning = value("engine_running", ts) >= 500
         for parameter in MachineParameter.ofBox {
             let value = value(parameter.row.key, ts)
@@ -55,8 +58,12 @@ package struct EmulatedBox: Sendable {
                 }
         }
         if reading.values[.gpsAvailable] == 1 {
-            reading.latitude = 416_000_000 + Int32(chance(1) % 1_000_000)
-            reading.longitude = -936_000_000 + Int32(chance(2) % 1_000_000)
+            let place =
+                group.field?.place(atMs: ts)
+                ?? Position(
+                    latitude: 416_000_000 + Int32(chance(1) % 1_000_000),
+                    longitude: -936_000_000 + Int32(chance(2) % 1_000_000))
+            (reading.latitude, reading.longitude) = (place.latitude, place.longitude)
         } else {
             reading.values[.gpsFixTime] = nil
         }
@@ -69,7 +76,9 @@ package struct EmulatedBox: Sendable {
             return Int64(EmulatedBox.tirePressure[group.model] ?? EmulatedBox.tirePressureStandard) * 1_000
         }
         let wave = group.values[key] ?? EmulatedBox.standard[key]!
-        return wave.value(atMs: ts, shift: Int64(chance(3) % 1_000))
+        guard let startMs else { return wave.value(atMs: ts, shift: Int64(chance(3) % 1_000)) }
+        // Of times before it began, too: a box has a memory.
+        return wave.value(atMs: ts - startMs + wave.periodMs * 1_000, shift: 0)
     }
 
     /// The key of the debug log.

@@ -41,7 +41,7 @@ struct EmulatedDrive: Sendable {
     }
 
     /// The speed a thousand revolutions, of the gear that one drives in at this speed.
-    private static func kmhPerThousandRPM(_ speed: Int64) -> Int64 {
+    static func kmhPerThousandRPM(_ speed: Int64) -> Int64 {
         switch speed {
         case ..<20_000: 8
         case ..<40_000: 15

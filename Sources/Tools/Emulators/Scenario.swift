@@ -67,6 +67,8 @@ package struct BoxGroup: Equatable, Sendable {
     var structureBytes = 288
     /// A connection is closed after so many bytes of answers; 0: never.
     var cutAfterBytes = 0
+    /// Where it goes up and down; nil: it stands somewhere in Iowa.
+    var field: EmulatedField?
     /// Values by the wire's keys, and `engine_running`. Times are minutes before the reading.
     var values: [String: Wave] = [:]
 
@@ -103,6 +105,16 @@ package struct Scenario: Equatable, Sendable {
         guard faults.isEmpty else { throw SettingsError(faults: faults) }
     }
 
+    /// The number of the first box of a group.
+    package func box(of group: String) -> Int? {
+        var place = 0
+        for each in groups {
+            if each.name == group { return place }
+            place += each.weight
+        }
+        return nil
+    }
+
     static func set(_ text: String, _ range: ClosedRange<Int64>, _ take: (Int64) -> Void) -> String? {
         guard let value = Int64(text), range.contains(value) else {
             return "is `\(text)`, must be a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -131,6 +143,13 @@ extension BoxGroup {
         case (1, "cut_after_bytes"): return Scenario.set(text, 0...1_000_000_000) { cutAfterBytes = Int($0) }
         case (1, "model"): model = text
         case (1, "firmware"): firmware = text
+        case (1, "field"):
+            guard let field = EmulatedField(text) else {
+                return
+                    "is `\(text)`, must be like `60.3630,25.1994 60.3630,25.2060 60.3648,25.1994 lanes 8 at 6 km/h`: a corner, "
+                    + "the end of its first lane, where the last lane begins"
+            }
+            self.field = field
         case (1, "peer"):
             guard let peer = Peer(rawValue: text) else {
                 return "is `\(text)`, must be one of \(Peer.allCases.map(\.rawValue).joined(separator: ", "))"
@@ -145,7 +164,8 @@ extension BoxGroup {
             }
             values[path[1]] = wave
         default:
-            return "is not known; a box has weight, model, firmware, peer, structure_bytes, cut_after_bytes, values.…"
+            return
+                "is not known; a box has weight, model, firmware, field, peer, structure_bytes, cut_after_bytes, values.…"
         }
         return nil
     }

@@ -100,14 +100,14 @@ class Site(Asked):
         path = f"{path.path}?{path.query}"
         assert visitor.get(path).status == 200
         answer = visitor.post("/password", link=token(path), password=password, again=password)
-        assert answer.status == 200 and "password is set" in answer.body, answer.body
+        assert answer.status == 200 and "Password saved" in answer.body, answer.body
         return Visitor(self.port)
 
 
 def test_somebody_registers_confirms_logs_in_and_out(site):
     ada = Visitor(site.port)
     said = ada.post("/register", mail="Ada@Example.org", first_name="Ada", last_name="Love<lace>", password=PASSWORD, again=PASSWORD)
-    assert said.status == 200 and "Look into your mail" in said.body
+    assert said.status == 200 and "Check your mail" in said.body
     path = site.link()
     assert ada.log_in("ada@example.org").status == 401, "not confirmed yet"
     # A program that looks into mail opens links; so nothing happens with it.
@@ -194,7 +194,7 @@ def test_one_account_in_many_places(site):
     here = site.with_account()
     there = Visitor(site.port)
     assert here.log_in().status == there.log_in(keep="1").status == 303
-    assert here.get("/account").body.count("End it") == 1
+    assert here.get("/account").body.count('action="/account/sessions/end"') == 1
     # By the names that people know; what the browser said in all is its title.
     phone = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Mobile Safari/537.36"
     site.query("UPDATE drover.account_session SET agent = %s WHERE is_kept AND account = 'miller' RETURNING 1", phone)
@@ -210,7 +210,7 @@ def test_one_account_in_many_places(site):
     there.log_in()
     wrong = here.post("/account/password", form=here.mark(), old="not the password", password=OTHER, again=OTHER)
     assert wrong.status == 401 and there.get("/account").status == 200
-    assert "changed" in here.post("/account/password", form=here.mark(), old=PASSWORD, password=OTHER, again=OTHER).body
+    assert "Password saved" in here.post("/account/password", form=here.mark(), old=PASSWORD, password=OTHER, again=OTHER).body
     assert there.get("/account").status == 303 and here.get("/account").status == 200
     saved = here.post("/account", form=here.mark(), first_name="Ada", last_name="", units="us", zone="America/Chicago")
     assert saved.status == 200 and site.query("SELECT first_name, units, zone FROM drover.account WHERE account = 'miller'") == [("Ada", "us", "America/Chicago")]
@@ -230,8 +230,8 @@ def test_one_account_in_many_places(site):
 def test_an_operator_disables_erases_and_gives_roles(site):
     miller = site.invited("miller", "miller@example.org", PASSWORD, "farmer")
     miller.log_in()
-    assert "Roles: farmer." in miller.get("/account").body
-    assert site.run("roles", "miller", "--role", "farmer", "--role", "ranger").code == 0 and "farmer, ranger" in miller.get("/account").body
+    assert '<span class="tag">farmer</span>' in miller.get("/account").body
+    assert site.run("roles", "miller", "--role", "farmer", "--role", "ranger").code == 0 and '<span class="tag">farmer</span> <span class="tag">ranger</span>' in miller.get("/account").body
     assert site.run("roles", "miller", "--role", "king").code == 2
     assert site.run("disable", "miller").code == 0 and miller.get("/account").status == 303 and miller.log_in().status == 401
     assert site.run("link", "miller").code == 1
@@ -459,7 +459,10 @@ def test_pages_in_a_browser_by_keyboard(site, page, watch, screenshots, width):
 
     page.goto(site.address + "login")
     look("login", dark=True)
+    # The mark leads home, and comes first.
     page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Email")).to_be_focused()
     page.keyboard.type("miller@example.org")
     page.keyboard.press("Tab")
     page.keyboard.type("not the password")
@@ -473,8 +476,9 @@ def test_pages_in_a_browser_by_keyboard(site, page, watch, screenshots, width):
     page.get_by_label("Stay logged in").check()
     with page.expect_navigation():
         page.get_by_role("button", name="Log in").click()
+    page.locator(".rail summary").filter(has_text="miller").click()
     with page.expect_navigation():
-        page.get_by_role("navigation").get_by_role("link", name="Account: miller").click()
+        page.get_by_role("complementary", name="Menu").get_by_role("link", name="Account").click()
     expect(page.get_by_role("heading", name="Your account")).to_be_visible()
     look("account")
     page.get_by_label("Units").select_option("us")
@@ -482,11 +486,12 @@ def test_pages_in_a_browser_by_keyboard(site, page, watch, screenshots, width):
     with page.expect_navigation():
         page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("status")).to_be_visible()
+    page.locator(".rail summary").filter(has_text="miller").click()
     with page.expect_navigation():
-        page.get_by_role("button", name="Log out", exact=True).click()
+        page.locator(".rail").get_by_role("button", name="Log out", exact=True).click()
     expect(page.get_by_role("heading", name="Log in")).to_be_visible()
     with page.expect_navigation():
-        page.get_by_role("link", name="Make an account").click()
+        page.get_by_role("link", name="Create an account").click()
     look("register")
     page.goto(site.address + "forgot")
     look("forgot")

@@ -116,7 +116,7 @@ def test_nobody_is_told_nothing_by_any_function(crowded, who):
 
 def is_own(who, name, said):
     """Who one is and that one has no right are one's own to know; what is refused is no answer either."""
-    if said in (["not yours"], ["wrong"], ["known"]):
+    if said in (["not yours"], ["wrong"], ["known"], ["refused"]):
         return True
     return who == "without a role" and name == "drover.sight_account()" and said == ["nobody"]
 

@@ -19,10 +19,11 @@ ENDS = {
     "account_link.account": "goes goes", "account_login.account": "goes goes", "account_recovery_code.account": "stays goes",
     "account_second_factor.account": "stays goes", "account_session.account": "goes goes", "account_settings.account": "stays stays",
     "account_try.mail": "stays goes", "acknowledgement.acknowledged_by": "stays stays", "alert.account": "stays stays", "alert_event.account": "stays stays",
-    "assignment.account": "stays stays", "assignment.assigned_by": "stays stays", "audit_name.account": "stays goes", "car_owner.account": "stays stays", "dealership.confirmed_by": "stays stays",
+    "alert_triage.account": "stays stays", "alert_triage.said_by": "stays stays",
+    "assignment.account": "stays stays", "assignment.assigned_by": "stays stays", "audit_name.account": "stays goes", "car_owner.account": "stays stays", "dealer_mark.account": "stays goes", "dealership.confirmed_by": "stays stays",
     "dealership.dealer": "stays ends", "dealership.ended_by": "stays stays", "driving.account": "stays stays", "first_writer.account": "stays stays",
     "fleet_member.account": "stays goes", "forward.account": "stays stays", "health_scan.asked_by": "stays stays", "health_scan.scanned_by": "stays stays",
-    "mail.recipient": "goes goes", "notice.account": "ends ends", "notice_message.account": "ends ends", "notice_setting.account": "ends goes",
+    "machine_photo.account": "stays stays", "mail.recipient": "goes goes", "notice.account": "ends ends", "notice_message.account": "ends ends", "notice_setting.account": "ends goes",
     "notice_step.account": "stays goes", "notice_step.colleague": "stays goes", "person_account.account": "stays goes", "poll_request.asked_by": "stays stays",
     "push_subscription.account": "goes goes", "question.account": "stays stays", "registration.account": "stays stays", "report_schedule.account": "ends goes",
     "report_schedule.mail_to": "stays goes", "rule_edit.account": "stays stays", "service.recorded_by": "stays stays", "silence.silenced_by": "stays stays",
@@ -50,6 +51,7 @@ ROWS = """
     INSERT INTO drover.account_try (mail, remote, is_mail) VALUES ('miller@example.org', '192.0.2.1', false);
     INSERT INTO drover.account_login VALUES ('drover_account_miller', 'miller');
     INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES ('mtg-1', 'miller', now(), 'boss');
+    INSERT INTO drover.dealer_mark (account, vehicle, class, tags) VALUES ('miller', 'mtg-1', 'Fleet service', '{warranty}');
     INSERT INTO drover.fleet (fleet, name) VALUES ('north', 'North');
     INSERT INTO drover.fleet_member VALUES ('north', 'miller');
     INSERT INTO drover.mail (mail_id, recipient, subject, body, expires_at) VALUES ('m', 'Miller@example.org', 's', 'b', now() + interval '1 day');
@@ -286,7 +288,7 @@ def test_every_way_in_ends_at_once_whoever_says_it(site):
 
 def test_a_page_erases_who_is_named_twice_and_not_the_last_administrator(site):
     add_account(site.env, "mistaken", "farmer")
-    assert "write its id" in change(site, "mistaken", True, ("erase", "mistake"), status=422).body
+    assert "type its id" in change(site, "mistaken", True, ("erase", "mistake"), status=422).body
     change(site, "root", True, ("erase", "root"), status=422)
     assert site.query("SELECT mail FROM drover.account WHERE account IN ('mistaken', 'root') AND disabled_at IS NULL ORDER BY 1") == [("mistaken@example.org",), ("root@example.org",)]
     change(site, "mistaken", True, ("erase", "mistaken"))

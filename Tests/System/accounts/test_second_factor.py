@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from harness import ROOT, lent, looked_at
 from people import PASSWORD, Visitor, follow, lend_cookie, logged_in
+from playwright.sync_api import expect
 from test_accounts import OTHER, Site
 from world import query
 
@@ -127,27 +128,28 @@ def test_the_password_alone_opens_nothing(site, miller):
 def test_a_phone_scans_the_secret_and_it_leaves_the_browser_by_nothing_else(site, miller, page, browser, screenshots):
     lend_cookie(miller, page, site.address)
     page.goto(site.address + PATH[1:])
-    page.get_by_label("Your password").fill(PASSWORD)
+    page.get_by_label("Password").fill(PASSWORD)
     asked, answers = [], []
     page.on("request", lambda request: asked.append((request.method, urlsplit(request.url).path)))
     page.on("response", lambda response: answers.append(response))
-    follow(page, page.get_by_role("button", name="Set it up"))
+    follow(page, page.get_by_role("button", name="Set up"))
     picture = page.get_by_role("img", name="QR code of your secret")
     picture.wait_for()
     link = page.locator("#otpauth").get_attribute("href")
     assert scanned(browser, picture.screenshot()) == link and link.startswith("otpauth://totp/Drover:miller%40example.org?")
     looked_at(page, screenshots, "secret", dark=True)
     assert scanned(browser, picture.screenshot()) == link
-    # The page asked for the two scripts, and may ask for nothing else, nor be told to.
-    assert asked == [("POST", PATH + "/begin"), ("GET", "/assets/second-factor.js"), ("GET", "/assets/qr/index.js")]
+    # The page asked for its styles and the two scripts, and may ask for nothing else, nor be told to.
+    assert asked[0] == ("POST", PATH + "/begin") and sorted(asked[1:]) == [
+        ("GET", f"/assets/{name}") for name in ("pages.css", "qr/index.js", "second-factor.js", "tokens.css")]
     policy = next(answer.headers["content-security-policy"] for answer in answers if answer.url.endswith("/begin"))
     assert "default-src 'none'; script-src 'self'; style-src" in policy and "img-src data:;" in policy
     assert not re.search("connect-src|media-src|unsafe|http|\\*", policy), policy
     # What was scanned logs in.
     [secret] = parse_qs(urlsplit(link).query)["secret"]
     assert secret == page.locator("li code").inner_text().replace(" ", "")
-    page.get_by_label("Code that it shows now").fill(code(secret, step(site)))
-    follow(page, page.get_by_role("button", name="Switch it on"))
+    page.get_by_role("textbox", name="Code").fill(code(secret, step(site)))
+    follow(page, page.get_by_role("button", name="Switch on"))
     assert page.locator("li code").count() == 10
     fresh(site)
     there = Visitor(site.port)
@@ -156,8 +158,10 @@ def test_a_phone_scans_the_secret_and_it_leaves_the_browser_by_nothing_else(site
     # Without script there is no empty frame, and nothing is missing.
     moved = there.post(PATH + "/begin", form=there.mark(PATH), old=PASSWORD, code=code(secret, step(site) + 1))
     assert '<div id="qr" hidden>' in moved.body and shown_secret(moved) != secret
-    for path in (PATH, "/account", "/login"):
+    for path in (PATH, "/login"):
         assert "script-src" not in there.get(path).headers["Content-Security-Policy"], path
+    # What stands in the frame of all pages has its scripts, and no other.
+    assert "script-src 'self'; connect-src 'self'; style-src" in there.get("/account").headers["Content-Security-Policy"]
 
 
 def test_a_browser_that_is_known_is_asked_as_well(site, miller):
@@ -364,7 +368,7 @@ def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
     try:
         plain = logged_in(port, "plain")
         page = plain.get("/account").body
-        assert "Set it up" not in page and "no key to keep second factors" in page
+        assert PATH not in page and "This server has no key for it" in page
         closed = plain.get(PATH)
         assert closed.status == 503 and 'href="/account"' in closed.body and 'href="/login"' not in closed.body
     finally:
@@ -373,10 +377,14 @@ def test_where_there_is_no_key_nobody_is_led_to_set_one_up(site):
 
 def test_an_app_password_stays_on_a_small_phone(site, page):
     site.with_account("plain", "plain@example.org", PASSWORD, "farmer")
-    plain = logged_in(site.port, "plain")
-    made = plain.post("/account/app-passwords", form=plain.mark(PATH), name="phone", scope="read")
-    assert made.status == 200 and "drover_" in made.body
+    address = f"http://127.0.0.1:{site.port}"
+    lend_cookie(logged_in(site.port, "plain"), page, address)
     page.set_viewport_size({"width": 320, "height": 640})
-    page.set_content(made.body)
+    page.goto(address + "/account")
+    form = page.locator('form[action="/account/app-passwords"]')
+    form.get_by_label("App", exact=True).fill("phone")
+    form.get_by_label("Read the machines you see").check()
+    form.get_by_role("button").click()
+    expect(page.locator("code")).to_contain_text("drover_")
     inside = "code => code.getBoundingClientRect().right <= code.closest('main').getBoundingClientRect().right"
     assert page.eval_on_selector("code", inside)

@@ -5,7 +5,7 @@ import pwd
 import time
 
 import pytest
-from harness import HANG_S, until
+from harness import HANG_S, now_ms, until
 from test_gateway import emulate, gateway, servers, world  # noqa: F401 (fixtures)
 from test_rejected import rows as rejected
 from world import query
@@ -73,6 +73,28 @@ def test_a_service_an_acknowledgement_and_a_silence(world):  # noqa: F811
 
     world.replayed(env)
     assert rejected(env) == [] and worker.stop() == 0
+
+
+def test_what_is_said_of_alerts_of_machines_and_cars_is_the_same_from_the_log(world):  # noqa: F811
+    """Also in another order and twice: the latest by time and id counts, whatever came first."""
+    env = world.database()
+    worker = world.assigned(env, "triage")
+    now = now_ms()
+    for topic, vehicle in (("drover.machines", "m-1"), ("drover.cars", "car-1")):
+        def say(kind, second, number=0, **fields):
+            return {"schema": 1, "kind": kind, "id": f"{kind}-{second}-{number}", "vehicle": vehicle, "ts": now - 60_000 + second * 1000, "by": "anna", "alert": f"{vehicle}-1", **fields}
+        said = [say("alert_reopening", 2), say("acknowledgement", 3, note="again"), say("acknowledgement", 1, note="first"), say("alert_assignment", 4, account="ben"),
+                say("alert_assignment", 5), say("alert_comment", 6, note="words"), say("alert_mute", 7, until_ts=now + 3_600_000), say("alert_mute", 8)]
+        world.push(topic, *said, said[0], say("alert_comment", 9), say("alert_mute", 10, until_ts="x"))
+    rows = "SELECT word, account, until_at IS NULL, note FROM drover.alert_triage WHERE vehicle = %s ORDER BY said_at"
+    wanted = [("reopened", None, True, None), ("assigned", "ben", True, None), ("assigned", None, True, None), ("comment", None, True, "words"), ("muted", None, False, None),
+              ("muted", None, True, None)]
+    for vehicle in ("m-1", "car-1"):
+        until(lambda: query(env, rows, vehicle) == wanted, worker)
+        assert query(env, "SELECT note FROM drover.acknowledgement WHERE vehicle = %s ORDER BY acknowledged_at", vehicle) == [("first",), ("again",)]
+    assert len(rejected(env)) == 4, "a comment that says nothing, and a time that is none"
+    assert world.replayed(env)["alert_triage"] == 12
+    assert worker.stop() == 0
 
 
 def test_a_registered_box_is_polled_until_it_is_disabled_and_its_silence_is_one_alert(world, tmp_path):  # noqa: F811

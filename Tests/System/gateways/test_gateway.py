@@ -165,11 +165,12 @@ def test_what_boxes_of_every_firmware_say_stands_in_the_tables(world, tmp_path):
     ended = time.time()
     kinds = {box["serial"]: box["what"] for box in boxes}
     found = query(env, """SELECT vehicle, reading_id, extract(epoch FROM read_at)::bigint / 60, serial, model, firmware, is_reporting,
-            tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names FROM drover.machine_reading
+            tire_pressure_kpa, gps_available, latitude_deg, last_cell_call_in_at, connected_device_names, machine_id FROM drover.machine_reading
         WHERE contact IS NULL""")
     # Where each structure ends (docs/mtg-wire.md): 124 before the position, 160 before the names of devices.
-    for vehicle, reading, sequence, serial, model, firmware, reporting, tire, gps, latitude, call_in, names in found:
+    for vehicle, reading, sequence, serial, model, firmware, reporting, tire, gps, latitude, call_in, names, machine in found:
         assert (reading, serial, model, tire, gps) == (f"{vehicle}-{sequence}", vehicle, "8R Tractor", 80, True)
+        assert machine == "ID-" + vehicle.removeprefix("EMU-")
         # What came late says nothing about what follows it.
         assert reporting or sequence * 60 + 300 < ended
         assert not reporting or sequence * 60 + 300 >= began
@@ -468,6 +469,51 @@ def test_debug_logs_are_kept_listed_searched_and_printed_whole(world, tmp_path):
     listed = json.loads(run("log", "list", "--vehicle", "box-2", "--format", "json").out)
     assert len(listed) == 50 and 2 not in {each["id"] for each in listed} and listed[0]["bytes"] > 100_000
     assert len(json.loads(run("log", "list", "--format", "json").out)) == 51
+
+
+def test_a_debug_log_that_somebody_asks_for_is_fetched_by_the_gateway_that_has_the_key(world, tmp_path):
+    env = world.database()
+    mine, mistaken, other = boxes = emulate(world, "backlog", 3)
+    register(env, boxes)
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    (keys / f"{mine['serial']}.key").write_text(mine["debug_log_key"] + "\n")
+    (keys / f"{mistaken['serial']}.key").write_text(mine["debug_log_key"])
+    worker = world.assigned(env, "logs")
+    running = gateway(world, env, tmp_path, **{"gateway.debug_keys_dir": keys})
+    now = int(time.time() * 1000)
+    # Asked of a gateway that has just begun, a box that it does not know yet is not polled.
+    until(lambda: query(env, "SELECT count(DISTINCT vehicle) FROM drover.machine_reading") == [(3,)], running, worker)
+
+    def ask(vehicle, number, wants="debug_log"):
+        world.push("drover.machines", {"schema": 1, "kind": "poll_request", "id": f"log-{number}", "vehicle": vehicle, "ts": now, "by": "dev",
+                                       "until_ts": now + 3_600_000, "wants": wants})
+    for number, vehicle in enumerate([mine["serial"], mistaken["serial"], other["serial"], "nowhere"]):
+        ask(vehicle, number)
+
+    def answers():
+        return query(env, "SELECT is_done, answer FROM drover.poll_request WHERE wants = 'debug_log' AND answered_at IS NOT NULL ORDER BY request_id")
+    until(lambda: len(answers()) == 4, running, worker)
+    [(vehicle, size)] = query(env, "SELECT vehicle, octet_length(log) FROM drover.debug_log")
+    assert vehicle == mine["serial"] and size > 100_000
+    done, refused, lacking, nowhere = answers()
+    assert done == (True, f"the debug log, {size} bytes")
+    # People are told one sentence; why, the log says. No address, no key.
+    assert refused[0] is False and refused[1].startswith("No answer from the box at that address")
+    running.wait_for(f'"a debug log could not be fetched" vehicle={mistaken["serial"]} fault="[^"]*is not this box\'s')
+    assert lacking == nowhere and "gateway.debug_keys_dir" in lacking[1] and lacking[0] is False
+    assert mine["debug_log_key"] not in running.output()
+    # What nobody knows is no request, and polls answer as before.
+    ask(mine["serial"], 9, wants="the moon")
+    until(lambda: query(env, "SELECT count(*) FROM drover.rejected") == [(1,)], worker)
+    world.push("drover.machines", {"schema": 1, "kind": "poll_request", "id": "poll", "vehicle": mine["serial"], "ts": now, "by": "dev", "until_ts": now + 3_600_000})
+    until(lambda: query(env, "SELECT is_done FROM drover.poll_request WHERE request_id = 'poll'") == [(True,)], running, worker)
+    assert query(env, "SELECT count(*) FROM drover.debug_log") == [(1,)]
+    assert running.stop() == 0
+    # These were written by hand, no record says them.
+    query(env, "DELETE FROM drover.registration")
+    world.replayed(env)
+    assert worker.stop() == 0
 
 
 HOSTILE = ("silent", "closes", "truncated", "slow", "endless", "wrong_length", "random")

@@ -26,6 +26,8 @@ SHARED = {"LGPL-2.0-or-later", "LGPL-2.1-or-later", "LGPL-2.1-only OR MPL-1.1", 
 # In processes of their own, not shipped with the program.
 BESIDE = {"GPL-2.0-only", "GPL-2.0-only WITH Classpath-exception-2.0", "GPL-2.0-or-later", "GPL-3.0-only", "GPL-3.0-or-later", "GPL-2.0-only OR GPL-3.0-only", "LGPL-3.0-only", "MPL-2.0"}
 DATA = {"CC-BY-4.0", "ODbL-1.0"}
+# In files of their own, that the program only reads.
+SHIPPED = {"ODbL-1.0", "OFL-1.1"}
 ALLOWED = {"linked": PERMISSIVE | SHARED, "runs": PERMISSIVE | BESIDE | SHARED, "build": PERMISSIVE | BESIDE | SHARED, "test": PERMISSIVE | BESIDE | SHARED | DATA}
 # Installed by tests, never copied: its terms are not commercial.
 EXCEPTIONS = {"elm327-emulator": "CC-BY-NC-SA-4.0"}
@@ -37,9 +39,9 @@ def entries():
     yield from TABLE["python"].items()
 
 
-def goes(licence, use):
+def goes(licence, use, is_shipped=False):
     """One of several is enough, all that are joined must."""
-    if licence in ALLOWED[use]:
+    if licence in (ALLOWED[use] - BESIDE | SHIPPED if is_shipped else ALLOWED[use]):
         return True
     if " OR " in licence:
         return any(goes(part, use) for part in licence.split(" OR "))
@@ -49,8 +51,10 @@ def goes(licence, use):
 def test_every_licence_goes_with_ours_and_every_dependency_has_a_reason():
     names = [name for name, _ in entries()]
     assert len(names) == len(set(names)) and all(entry["why"] for _, entry in entries())
-    assert [name for name, entry in entries() if not goes(entry["licence"], entry["use"]) and EXCEPTIONS.get(name) != entry["licence"]] == []
+    shipped = {entry["name"] for entry in TABLE["shipped"]}
+    assert [name for name, entry in entries() if not goes(entry["licence"], entry["use"], name in shipped) and EXCEPTIONS.get(name) != entry["licence"]] == []
     assert not goes("GPL-2.0-only", "linked") and not goes("CC-BY-NC-SA-4.0", "test") and not goes("MIT AND GPL-3.0-or-later", "linked")
+    assert goes("OFL-1.1", "runs", True) and not goes("OFL-1.1", "linked") and not goes("GPL-3.0-only", "runs", True)
 
 
 def packages_of_install():
@@ -112,12 +116,12 @@ def test_every_python_package_is_listed_pinned_and_under_its_licence():
 def test_what_others_made_and_we_ship_is_listed_with_its_text():
     for entry in TABLE["shipped"]:
         assert (ROOT / entry["path"]).exists() and (ROOT / entry["text"]).exists(), entry["name"]
-    listed = {entry["path"] for entry in TABLE["shipped"]}
+    listed, texts = {entry["path"] for entry in TABLE["shipped"]}, {entry["text"] for entry in TABLE["shipped"]}
     # Whatever has a licence or an origin beside it.
     tracked = subprocess.run(["git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-z", "Sources/People/Web/Assets", "Deploy"], capture_output=True, text=True).stdout.split("\0")
     for name in tracked:
         if re.search(r"licen[cs]e$", name, re.I):
-            assert any(path.rsplit("/", 1)[0] == name.rsplit("/", 1)[0] or path == name.rsplit("/", 1)[0] for path in listed), name
+            assert name in texts or any(path.rsplit("/", 1)[0] == name.rsplit("/", 1)[0] or path == name.rsplit("/", 1)[0] for path in listed), name
     rows = re.findall(r"^\| `([^`]+)` \|", (ROOT / "Sources/People/Web/Assets/README.md").read_text(), re.M)
     assert {f"Sources/People/Web/Assets/{row.rstrip('/')}" for row in rows} <= listed
 

@@ -47,11 +47,13 @@ def rows(accounts, now):
     yield "silence", {**THING, "model": None, "until_at": now + timedelta(days=1)}
     yield "machine_reading", {**THING, "read_at": now, "latitude_deg": 42, "longitude_deg": -93}
     yield "service", THING
-    yield "poll_request", {**THING, "is_done": False}
+    yield "poll_request", {**THING, "is_done": False, "wants": None}
     yield "health_scan", {**THING, "is_done": True, "expires_at": None}
     yield "debug_log", {**THING, "log": ("2026-05-01 10:00:00 ERROR " + HOSTILE).encode()}
     yield "dealership", {**THING, "dealer": "dealer", "confirmed_at": None, "confirmed_by": None, "ended_at": None, "ended_by": None}
     yield "dealership", {"vehicle": "x-2", "dealer": "dealer", "confirmed_by": "farmer", "ended_at": None, "ended_by": None}
+    yield "vehicle", {"vehicle": "x-2", "kind": "machine", "last_reading_at": now}
+    yield "dealer_mark", {"vehicle": "x-2", "account": "dealer"}
     yield "trip", {**THING, "start_at": now - timedelta(minutes=20), "end_at": now, "state": None, "carry": None}
     yield "trip_note", {**THING, "trip_at": now - timedelta(minutes=10), "is_discard": False}
     yield "driving", {**THING, "from_at": now - timedelta(minutes=20), "until_at": now, "account": "driver"}

@@ -6,6 +6,7 @@ import random
 import re
 import sqlite3
 import urllib.error
+import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 
@@ -48,18 +49,21 @@ def sums():
 
 def test_what_others_made_is_as_it_was_taken(served):
     known = sums()
+    ours = {ASSETS, ASSETS / "alerts", ASSETS / "campus", ASSETS / "field", ASSETS / "nature", ASSETS / "vehicles"}
     of_others = {str(path.relative_to(ASSETS)) for path in ASSETS.glob("**/*") if path.is_file() and
-                 (path.parent != ASSETS or path.name == "natural-earth.json") and path.name != "LICENSE"}
+                 (path.parent not in ours or path.name == "natural-earth.json") and path.name != "LICENSE"}
     assert set(known) == of_others
     for name, digest in known.items():
         assert hashlib.sha256((ASSETS / name).read_bytes()).hexdigest() == digest, name
-        code, headers, body = get(served + "assets/" + name)
+        if name.startswith("streets/"):  # Its tiles are served, not the file.
+            continue
+        code, headers, body = get(served + "assets/" + urllib.parse.quote(name))
         assert (code, hashlib.sha256(body).hexdigest()) == (200, digest), name
         assert headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_texts_come_packed_to_who_takes_that(served):
-    for name in ["natural-earth.json", "leaflet/leaflet.js", "pages.css"]:
+    for name in ["natural-earth.json", "maplibre/maplibre-gl-csp.js", "pages.css"]:
         address, whole = served + "assets/" + name, (ASSETS / name).read_bytes()
         code, headers, body = get(address, Accept_Encoding="br, gzip;q=0.5")
         assert (code, headers["Content-Encoding"], headers["Vary"]) == (200, "gzip", "Accept-Encoding")
@@ -68,7 +72,19 @@ def test_texts_come_packed_to_who_takes_that(served):
         plain = get(address, Accept_Encoding="gzip;q=0, identity")[1]
         assert plain["Content-Encoding"] is None and plain["ETag"] != headers["ETag"]
         assert get(address, Accept_Encoding="gzip", If_None_Match=headers["ETag"])[0] == 304
-    assert get(served + "assets/leaflet/images/layers.png", Accept_Encoding="gzip")[1]["Content-Encoding"] is None
+
+
+def test_pages_come_packed_unless_another_site_asked(served):
+    """What another site puts into an address stands in the page: beside it the length of what is packed would tell of the rest."""
+    plain = get(served + "about")[2]
+    for site in ("same-origin", "none"):
+        code, headers, body = get(served + "about", Accept_Encoding="gzip", Sec_Fetch_Site=site)
+        assert (code, headers["Content-Encoding"], gzip.decompress(body)) == (200, "gzip", plain)
+        assert "Accept-Encoding, Sec-Fetch-Site" in headers.get_all("Vary") and len(body) < len(plain) / 2
+    for headers in ({"Sec_Fetch_Site": "cross-site"}, {"Sec_Fetch_Site": "same-site"}, {}):
+        code, said, body = get(served + "about", Accept_Encoding="gzip", **headers)
+        assert (code, said["Content-Encoding"], body) == (200, None, plain)
+    assert get(served + "about", Accept_Encoding="identity", Sec_Fetch_Site="none")[2] == plain
 
 
 def test_each_asset_has_its_type_and_is_kept_by_its_content(served):
@@ -78,16 +94,18 @@ def test_each_asset_has_its_type_and_is_kept_by_its_content(served):
             continue
         address = served + "assets/" + str(path.relative_to(ASSETS))
         code, headers, body = get(address)
-        assert (code, headers["Content-Type"], headers["Cache-Control"]) == (200, types[path.suffix], "no-cache"), address
+        kept = "public, max-age=600" if path.name == "icons.svg" else "no-cache"
+        assert (code, headers["Content-Type"], headers["Cache-Control"]) == (200, types[path.suffix], kept), address
         assert body == path.read_bytes()
         assert get(address, If_None_Match=headers["ETag"])[0] == 304
         version = hashlib.blake2b(body, digest_size=32).hexdigest()[:16]
         assert get(f"{address}?v={version}")[1]["Cache-Control"] == "public, max-age=31536000, immutable"
-        assert get(f"{address}?v=0000000000000000")[1]["Cache-Control"] == "no-cache"
+        assert get(f"{address}?v=0000000000000000")[1]["Cache-Control"] == kept
 
 
-@pytest.mark.parametrize("path", ["assets/", "assets/SHA256SUMS", "assets/README.md", "assets/leaflet/LICENSE", "assets/%2e%2e/Package.swift",
-                                  "assets/leaflet%2fleaflet.js", "assets/leaflet/../../Package.swift", "assets//etc/passwd"])
+@pytest.mark.parametrize("path", ["assets/", "assets/SHA256SUMS", "assets/README.md", "assets/maplibre/LICENSE", "assets/streets/helsinki.mbtiles", "assets/glyphs/Noto%20Sans%20Regular", "assets/glyphs/Comic%20Sans/0-255.pbf",
+                                  "assets/glyphs/Noto%20Sans%20Regular/LICENSE", "assets/%2e%2e/Package.swift",
+                                  "assets/maplibre%2fmaplibre-gl.css", "assets/maplibre/../../Package.swift", "assets//etc/passwd"])
 def test_nothing_else_is_served(served, path):
     code, headers, _ = get(served + path)
     assert code in (400, 404) and headers["Content-Type"] == "application/problem+json"
@@ -127,9 +145,11 @@ def test_no_page_lets_a_script_in(served):
 def test_the_style_of_pages_is_allowed_and_no_other(served, page, watch):
     page.goto(served + "login")
     assert page.evaluate("getComputedStyle(document.querySelector('main')).maxWidth") != "none"
+    shown = page.evaluate("getComputedStyle(document.body).display")
+    assert shown != "none"
     page.evaluate("""() => { const style = document.createElement('style'); style.textContent = 'body{display:none}'; document.head.append(style);
         const script = document.createElement('script'); script.textContent = 'window.taken = 1'; document.head.append(script); }""")
-    assert page.evaluate("[window.taken ?? null, getComputedStyle(document.body).display]") == [None, "block"]
+    assert page.evaluate("[window.taken ?? null, getComputedStyle(document.body).display]") == [None, shown]
     said = [each for each in watch.console if "Content Security Policy" in each]
     assert len(said) == 2 == len(watch.console)
     watch.forgive()
@@ -212,20 +232,61 @@ def test_tiles_of_the_operator_count_rows_from_the_north(world, base, tmp_path):
 
 
 @pytest.mark.parametrize("make, said", [
-    (lambda folder: tiles(folder / "v.mbtiles", format="pbf", attribution="x"), "vector tiles"),
+    (lambda folder: tiles(folder / "v.mbtiles", format="tif", attribution="x"), "pbf, png, jpg or webp"),
     (lambda folder: tiles(folder / "n.mbtiles"), "map.attribution"),
     (lambda folder: folder / "none.mbtiles", "unable to open"),
     (lambda folder: ROOT / "README.md", "is neither MBTiles nor PMTiles"),
-    (lambda folder: archive(folder / "v.pmtiles", TileType.MVT), "vector tiles"),
+    (lambda folder: archive(folder / "v.pmtiles", TileType.AVIF), "pbf, png, jpg or webp"),
     (lambda folder: archive(folder / "n.pmtiles", metadata={"name": "x"}), "map.attribution"),
     (lambda folder: damaged(folder, lambda data: data.__delitem__(slice(100, None))), "cut off"),
     (lambda folder: damaged(folder, lambda data: data.__setitem__(7, 2)), "version 3"),
     (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(8, 24), b"\xff" * 16)), "outside"),
     (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(16, 24), b"\xff" * 7 + b"\0")), "too large"),
     (lambda folder: damaged(folder, lambda data: data.__setitem__(slice(127, 140), b"\0" * 13)), "damaged"),
-], ids=["vector", "nameless", "missing", "no database", "vector archive", "nameless archive", "cut off", "old version", "outside", "huge", "damaged"])
+], ids=["unknown", "nameless", "missing", "no database", "unknown archive", "nameless archive", "cut off", "old version", "outside", "huge", "damaged"])
 def test_tiles_that_cannot_be_shown_are_said_at_the_start(world, base, tmp_path, make, said):
     world.drover.fails("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=base, says=said)
+
+
+def vector(path, packed=True):
+    """Streets as tilemaker writes them: packed."""
+    with sqlite3.connect(tiles(path, format="pbf", attribution="The makers")) as file:
+        file.execute("UPDATE tiles SET tile_data = ?", (gzip.compress(LINES) if packed else LINES,))
+    return path
+
+
+# A vector tile with one line in the layer `transportation`, by the specification 2.1.
+LINES = bytes.fromhex("1a210a0e7472616e73706f72746174696f6e120a180222060900000a10002880207802")
+
+
+@pytest.mark.parametrize("make", [lambda folder: vector(folder / "v.mbtiles"), lambda folder: archive(
+    folder / "v.pmtiles", TileType.MVT, tile=lambda id, place: gzip.compress(LINES))], ids=["MBTiles", "PMTiles"])
+def test_vector_tiles_come_packed_to_who_takes_that(world, base, tmp_path, make):
+    server = world.drover.start("serve", "--port", "0", "--set", f"map.tiles_file={make(tmp_path)}", env=base)
+    address = server.wait_for(ADDRESS).group(1) + "tiles/1/1/1"
+    code, headers, body = get(address, Accept_Encoding="gzip")
+    assert (code, headers["Content-Type"], headers["Content-Encoding"], headers["Vary"]) == (200, "application/vnd.mapbox-vector-tile", "gzip", "Accept-Encoding")
+    assert gzip.decompress(body) == LINES and "max-age" in headers["Cache-Control"]
+    code, headers, body = get(address)
+    assert (code, headers["Content-Encoding"], body) == (200, None, LINES)
+    server.stop()
+
+
+def test_the_city_of_the_sample_is_there_without_settings(served):
+    code, headers, body = get(served + "tiles/14/9326/4742", Accept_Encoding="gzip")
+    assert (code, headers["Content-Encoding"]) == (200, "gzip")
+    streets = gzip.decompress(body)
+    assert b"transportation_name" in streets and "Mannerheimintie".encode() in streets
+    assert get(served + "tiles/14/0/0")[0] == 204
+    code, headers, body = get(served + "about")
+    assert "© OpenStreetMap contributors" in body.decode() and "MapLibre" in body.decode()
+
+
+def test_letters_that_there_are_none_of_stay_away(served):
+    code, headers, body = get(served + "assets/glyphs/Noto%20Sans%20Bold/0-255.pbf", Accept_Encoding="gzip")
+    assert (code, headers["Content-Encoding"], headers["Cache-Control"]) == (200, "gzip", "no-cache")
+    assert gzip.decompress(body) == (ASSETS / "glyphs/Noto Sans Bold/0-255.pbf").read_bytes()
+    assert get(served + "assets/glyphs/Noto%20Sans%20Bold/19968-20223.pbf")[0] == 204
 
 
 # Tiles of a server of others.

@@ -19,7 +19,7 @@ from test_pages import Fleet
 from world import connect
 
 # Scripts that ask for what a page does not hold.
-FETCHING = ["fleet-map.js", "tours.js", "tour-preview.js", "survey-form.js", "sightings.js"]
+FETCHING = ["fleet-map.js", "nature/tours.js", "nature/tour-preview.js", "nature/survey-form.js", "nature/sightings.js"]
 HOSTILE = "'\"><img src=x onerror=pwned=1><script>pwned=1</script>"
 
 

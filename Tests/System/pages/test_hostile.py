@@ -10,17 +10,17 @@ from test_access import ROLES, Desk, let_in, table
 
 # Whole, in a text, in JSON in a text, or as a part of an address.
 TEXTS = re.compile(r"&lt;q&gt;\\?&quot;&#39;&amp;")
-# Streams do not end.
-LEFT_OUT = re.compile(r"/stream$|/events$|^/oidc|^/assets|^/tiles|^/v1/live|^/push-worker|\.json$")
+# Streams do not end, and stickers are a PDF.
+LEFT_OUT = re.compile(r"/stream$|^/vehicles/stickers|/events$|^/oidc|^/assets|^/tiles|^/v1/live|^/push-worker|\.json$")
 # Some end the log-in, and those of a campus wait for a worker.
 NEVER_SENT = re.compile(r"^/logout|^/account/second-factor|^/account/password|^/account/sessions|^/account/data|^/login|^/ride|^/drive|^/dispatch/")
 PARTS = {"alert": ["x-1", "x-2", "x-3"], "kind": ["machines"], "of": ["x-1"], "parameter": ["Coolant%20Temperature"], "area": ["machines"], "schedule": ["100"], "due": ["1"], "log": ["1"], "report": ["alerts", "trips"]}
 # Where more than such a part says which page it is.
 WHOLE = {"/queries/{area}/{query}": ["/queries/machines/silent?format=", "/queries/sightings/to_review?format=", "/queries/sightings/species_of_site?site=x-1", "/queries/tours/by_month?format="],
-         "/vehicles/{vehicle}": ["/vehicles/x-1?kind=machine", "/vehicles/x-1?kind=car"], "/vehicles/{vehicle}/edit": ["/vehicles/x-1/edit?kind=machine", "/vehicles/x-1/edit?kind=car"]}
+         "/vehicles/{vehicle}": [f"/vehicles/x-1?kind={kind}{tab}" for kind in ("machine", "car") for tab in ("", "&tab=trips", "&tab=alerts", "&tab=charts", "&tab=services", "&tab=codes", "&tab=details")], "/vehicles/marks": ["/vehicles/marks?vehicle=x-2"], "/vehicles/{vehicle}/edit": ["/vehicles/x-1/edit?kind=machine", "/vehicles/x-1/edit?kind=car"]}
 # Whatever a page may look at in its address.
-QUERY = "account action after area at before behaviour box change date day days deal fleet format from group kind level link near next of page report said search site sort span species state " \
-        "status since surveyor tag taxon to trip until vehicle version zone".split()
+QUERY = "account action after area at before behaviour box change class date day days deal fleet format from group kind level link near next of own page paper report said search site sort span species state " \
+        "status since surveyor tab tag taxon to trip until vehicle version zone".split()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def faults(answer):
 
 class Tags(html.parser.HTMLParser):
     """Each is closed, and has attributes that a page of ours may have."""
-    VOID = {"meta", "link", "input", "br", "img", "option", "path", "line", "rect", "circle"}
+    VOID = {"meta", "link", "input", "br", "img", "hr", "option", "path", "line", "rect", "circle"}
 
     def __init__(self, text):
         super().__init__()

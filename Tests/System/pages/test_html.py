@@ -25,13 +25,13 @@ def test_text_is_escaped_in_one_place():
 
 
 def test_what_is_html_becomes_text_only_where_it_goes_out():
-    """A page, a mail, a report's file; a sheet's cells, whose XML is escaped alike."""
-    assert at_home(files(r"\.markup\b")) == {"HTML.swift", "PagePolicy.swift", "ReportOutput.swift", "NoticeRelay.swift"}
+    """A page, a mail, a report's file; a sheet's cells, whose XML is escaped alike; the part of a page that stands beside the figures of a trial."""
+    assert at_home(files(r"\.markup\b")) == {"HTML.swift", "PagePolicy.swift", "ReportOutput.swift", "NoticeRelay.swift", "RuleTrialView.swift"}
 
 
 def test_only_html_is_answered_as_html():
     """`Response.page` takes HTML and nothing else; the others look for the type, or name it to mail."""
-    assert at_home(files(r'"text/html')) == {"Response.swift", "PagePolicy.swift", "RefusalView.swift", "ReportOutput.swift", "MailMessage.swift"}
+    assert at_home(files(r'"text/html')) == {"Response.swift", "PagePolicy.swift", "RefusalView.swift", "ReportOutput.swift", "MailMessage.swift", "PackedPage.swift"}
     assert re.search(r"static func page\(_ html: HTML,", SOURCES[next(name for name in SOURCES if name.endswith("/PagePolicy.swift"))])
 
 

@@ -38,20 +38,25 @@ def why(two, vehicle, kind="car"):
 def test_a_car_of_nobody_says_that_it_is_not_monitored(two):
     """Its page said "No alert is open" at 108 degrees."""
     shown = page(two, "nick", f"/vehicles/{LONE}?kind=car")
-    assert "Not monitored. Nobody drives or owns it" in shown and "No alert is open" not in shown
-    for path in ("/alerts", "/", "/fleet"):
+    assert re.search("<h2>Not monitored</h2>.*Nobody drives or owns it", shown) and "No alert is open" not in shown
+    # And the way out, for who may take it.
+    assert f'href="/vehicles/{LONE}?kind=car&amp;tab=details#driver">Assign a driver</a>' in shown
+    shown = page(two, "nick", "/")
+    assert f"<b class=\"ell\">{LONE}</b><small class=\"ell\">Not monitored: nobody drives or owns it</small>" in shown and "No alert is open" not in shown
+    assert "Nothing needs you now." not in shown
+    for path in ("/alerts", "/fleet"):
         shown = page(two, "nick", path)
         assert "Not monitored:" in shown and f">{LONE}</a> (nobody drives or owns it)" in shown and "No alert is open." not in shown, path
-    for path in ("/map", "/vehicles"):
-        assert "not monitored</span>: nobody drives or owns it" in page(two, "nick", path), path
+    assert f'<b class="ell">{LONE}</b><small class="ell">Not monitored: nobody drives or owns it</small>' in page(two, "nick", "/map")
+    assert re.search("Not monitored</span> <span[^>]*>nobody drives or owns it", page(two, "nick", "/vehicles"))
 
 
 def test_a_machine_without_thresholds_says_that_it_is_not_monitored(two):
     shown = page(two, "nick", f"/vehicles/{TOY}?kind=machine")
-    assert "Not monitored. Neither its model" in shown and "No alert is open" not in shown
+    assert re.search("<h2>Not monitored</h2>.*Neither its model", shown) and "No alert is open" not in shown
     shown = page(two, "nick", f"/field/{TOY}")
     assert "Not monitored: it has no thresholds" in shown and "Nothing is open" not in shown
-    assert "Not monitored. Its model is not known" in page(two, "nick", f"/vehicles/{UNKNOWN}?kind=machine")
+    assert re.search("<h2>Not monitored</h2>.*Its model is not known", page(two, "nick", f"/vehicles/{UNKNOWN}?kind=machine"))
 
 
 def test_programs_are_told_as_well(two):
@@ -121,12 +126,36 @@ RULES = "\n".join([
     "machine\town", rule("Coolant Temperature", "above"), "machine\tshadow", rule("Fuel Level", "none"), "model\tLast"])
 
 
-@pytest.mark.parametrize("model, machine, judged", [
+JUDGED = [
     ("S690 Combine", "any", True), ("Gps", "any", True), ("Toy", "any", False), ("Toy", "own", True), ("S690 Combine", "shadow", False), ("Two", "half", True),
-    ("Last", "any", False), ("S690", "any", False), ("back\\slash", "any", True), ("no such", "any", False)])
+    ("Last", "any", False), ("S690", "any", False), ("back\\slash", "any", True), ("no such", "any", False)]
+
+
+@pytest.mark.parametrize("model, machine, judged", JUDGED)
 def test_a_machine_is_judged_by_its_own_rules_in_the_place_of_its_models(two, model, machine, judged):
     """The database reads what the workers read: Sources/Domain/Alerts/Rules/RuleText.swift."""
     assert two.query("SELECT drover.is_judged(%s, %s, %s)", RULES, model, machine) == [(judged,)]
+
+
+def test_machines_of_a_model_are_looked_up_once_and_those_with_rules_by_themselves(two):
+    """Many of each model beside those that have rules of their own: each has the reason that it has alone."""
+    wanted, of = {}, "many-"
+    rules = RULES.replace("machine\t", "machine\t" + of)
+    for model, machine, judged in JUDGED:
+        for name in [machine] if machine != "any" else [f"{len(wanted) + more}-any" for more in range(3)]:
+            wanted[of + name] = (model, None if judged else "no_rules")
+    with connect(two.env) as connection:
+        connection.execute("INSERT INTO drover.rule_set VALUES (99, '1990-01-01T00:00:00Z', 'many', %s, -1)", [rules])
+        for vehicle, (model, _) in wanted.items():
+            connection.execute("INSERT INTO drover.vehicle VALUES ('machine', %s, %s, 99, now())", [vehicle, model])
+    try:
+        found = dict(two.query("SELECT vehicle, not_monitored FROM drover.not_monitored_of(%s, %s)", ["machine"] * len(wanted), list(wanted)))
+        assert {vehicle: found.get(vehicle) for vehicle in wanted} == {vehicle: reason for vehicle, (_, reason) in wanted.items()}
+        assert {vehicle: why(two, vehicle, "machine") for vehicle in wanted} == {vehicle: found.get(vehicle) for vehicle in wanted}
+    finally:
+        with connect(two.env) as connection:
+            connection.execute("DELETE FROM drover.vehicle WHERE topic_partition = 99")
+            connection.execute("DELETE FROM drover.rule_set WHERE topic_partition = 99")
 
 
 def test_nobodys_login_asks_why_of_any_vehicle(two):
@@ -165,7 +194,7 @@ def test_a_command_says_who_drives_a_car(two):
 
 @pytest.mark.parametrize("account", ["nick", "norbert", "olga", "root"])
 def test_who_keeps_a_car_says_on_its_page_who_drives_it(two, account):
-    assert 'action="/vehicles/north-van/assign"' in page(two, account, "/vehicles/north-van?kind=car")
+    assert 'action="/vehicles/north-van/assign"' in page(two, account, "/vehicles/north-van?kind=car&tab=details")
     assert assign(two, account, "north-van", "noah").status == 303
     assert assigned(two, "north-van") == ("noah", account)
     assert assign(two, account, "north-van", "").status == 303
@@ -193,7 +222,7 @@ def test_who_gets_a_car_amid_a_trip_is_not_told_that_it_has_not_driven(two):
     two.push("cars", [two.record("assignment", car, two.now - 400_000, driver="noah")])
     shown = page(two, "noah", f"/cars/{car}/live")
     assert "It has not driven yet" not in shown and "before the car was yours to drive" in shown
-    shown = page(two, "noah", f"/vehicles/{car}?kind=car")
+    shown = page(two, "noah", f"/vehicles/{car}?kind=car&tab=trips")
     assert "It has not been on a trip yet" not in shown and "before the car was yours to drive" in shown
 
 

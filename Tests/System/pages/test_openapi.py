@@ -87,7 +87,7 @@ enabled = false
 # Beside its token the field view takes a session, which looks like an authorization that is not asked for.
 FIELD_VIEW = """
 [[operations]]
-include-path-regex = "^/v1/field-view/"
+include-path-regex = "^/v1/field-view"
 [operations.checks.ignored_auth]
 enabled = false
 """

@@ -9,8 +9,8 @@ from datetime import datetime, timezone
 from urllib.parse import urlencode
 
 import pytest
-from harness import HANG_S, is_long, lent, looked_at, until
-from people import PASSWORD, Visitor, enter, logged_in
+from harness import HANG_S, is_long, lent, looked_at, now_ms, until
+from people import PASSWORD, Visitor, enter, follow, logged_in
 from playwright.sync_api import expect
 from test_accounts import Site
 from world import Asked, connect, query
@@ -92,66 +92,141 @@ class Fleet(Asked):
 
 
 def row(page, text):
-    return page.locator("#vehicles tbody tr", has_text=text)
+    return page.locator("#vehicles .item", has_text=text)
+
+
+def drawn(page, place="#map"):
+    """The map has drawn everything."""
+    expect(page.locator(place)).to_have_attribute("data-drawn", "yes")
 
 
 def test_the_map_and_the_list_say_the_same(fleet, page, screenshots):
     fleet.drive_on()
     fleet.enter(page)
-    expect(page).to_have_title("Drover: fleet map")
-    expect(page.locator("#count")).to_have_text("3 of 3 vehicles shown.")
-    expect(row(page, "Van <1>")).to_contain_text(re.compile(r"moving, \d+ km/h"))
-    expect(row(page, "Van 2")).to_contain_text(re.compile(r"silent.*48\.78000, 9\.2", re.S))
+    expect(page).to_have_title("Map · Drover")
+    expect(page.locator("#count")).to_have_text("3 vehicles")
+    expect(row(page, "Van <1>")).to_contain_text(re.compile(r"\d+ km/h"))
+    expect(row(page, "Van <1>")).to_have_attribute("data-state", "moving")
+    expect(row(page, "Van 2")).to_contain_text("Silent")
+    expect(row(page, "Van 2")).to_have_attribute("data-place", re.compile(r"^48\.78000 9\.2"))
     combine = row(page, "Müller's combine")
-    for text in ["idling", "worst critical", "42.03080, -93.63190"]:
+    for text in ["Critical", re.compile(r"\d open alerts · idling")]:
         expect(combine).to_contain_text(text)
-    expect(combine.get_by_role("link")).to_have_attribute("href", "/vehicles/combine-9?kind=machine")
-    page.wait_for_selector(".leaflet-coarse-pane canvas")
-    signs = page.locator(".leaflet-marker-pane .sign")
-    expect(signs).to_have_count(3)
-    assert sorted(signs.all_inner_texts()) == sorted(["▲", "?", "!"])
-    expect(page.locator(".leaflet-control-attribution")).to_contain_text("Natural Earth: coarse")
-    signs.filter(has_text="!").click()
-    expect(page.locator(".leaflet-popup")).to_contain_text("Müller's combine")
-    # It fades in; half seen, its letters have too little contrast.
-    page.wait_for_function("() => getComputedStyle(document.querySelector('.leaflet-popup')).opacity === '1'")
+    expect(combine).to_have_attribute("data-place", "42.03080 -93.63190")
+    expect(combine).to_have_attribute("href", "/vehicles/combine-9?kind=machine")
+    # The worst first.
+    expect(page.locator("#vehicles .item").first).to_contain_text("Müller's combine")
+    expect(page.locator("#vehicles .grp")).to_have_text([re.compile("Need attention"), re.compile("Moving"), re.compile("Silent")])
+    drawn(page)
+    expect(page.locator("#map")).to_have_attribute("data-vehicles", "3")
+    expect(page.locator("#map .mk.moving")).to_have_accessible_name("Van <1>, moving")
+    expect(page.locator(".mapcredit")).to_have_text("© OpenStreetMap contributors · Natural Earth (coarse)")
+    # The critical one is far away: a pointer leads there.
+    page.get_by_role("button", name=re.compile("^Show .*, 1 out of view")).click()
+    critical = page.locator("#map .mk.critical")
+    expect(critical).to_have_accessible_name("Müller's combine, critical")
+    expect(page.locator(".nostreets")).to_contain_text("No streets here.")
+    # A row lights its marker, a marker its row; a click opens a card and is kept in the address.
+    combine.hover()
+    expect(critical).to_have_class(re.compile(r"\blit\b"))
+    critical.click()
+    card = page.locator("#one")
+    expect(card).to_contain_text("Müller's combine")
+    expect(card).to_contain_text(re.compile(r"\d open alerts"))
+    expect(card.get_by_role("link", name="Open vehicle")).to_have_attribute("href", "/vehicles/combine-9?kind=machine")
+    expect(combine).to_have_attribute("aria-current", "true")
+    assert page.url.endswith("?v=machine%2Fcombine-9")
+    row(page, "Van 2").click()
+    expect(card).to_contain_text("Van 2")
+    expect(page.locator("#map .mk.lit")).to_have_accessible_name("Van 2, silent")
+    card.get_by_role("button", name="Close").click()
+    expect(card).to_be_hidden()
     looked_at(page, screenshots, "map", dark=True)
 
 
 def test_the_list_is_filtered_with_and_without_script(fleet, page, browser):
     fleet.enter(page)
-    page.get_by_label("State").select_option("with alerts")
-    page.get_by_role("button", name="Show").click()
+    drawn(page)
+    page.get_by_role("link", name="1 need attention").click()
     page.wait_for_url("**/map?*state=alert*")
     expect(row(page, "Müller's combine")).to_have_count(1)
     expect(row(page, "Van 2")).to_have_count(0)
+    expect(page.locator("#map")).to_have_attribute("data-vehicles", "1")
+    page.get_by_role("link", name="1 need attention").click()
+    expect(page.locator("#vehicles .item")).to_have_count(3)
+    page.get_by_label("Find a vehicle").fill("VAN")
+    expect(page.locator("#vehicles .item")).to_have_count(2)
+    expect(page.locator("#map")).to_have_attribute("data-vehicles", "2")
+    expect(page.locator("#count")).to_have_text("2 vehicles")
+    page.get_by_label("Find a vehicle").fill("nobody")
+    expect(page.locator("#vehicles")).to_contain_text("No vehicle fits")
     cookies = page.context.cookies()
     plain = browser.new_context(java_script_enabled=False)
     plain.add_cookies(cookies)
     still = plain.new_page()
     still.goto(fleet.address + "/map?group=south")
-    expect(still.locator("#vehicles tbody tr")).to_have_count(1)
+    expect(still.locator("#vehicles .item")).to_have_count(1)
     expect(still.locator("#vehicles")).to_contain_text("Van 2")
     still.goto(fleet.address + "/map?search=VAN")
-    expect(still.locator("#vehicles tbody tr")).to_have_count(2)
+    expect(still.locator("#vehicles .item")).to_have_count(2)
+    still.get_by_role("link", name="1 silent").click()
+    expect(still.locator("#vehicles .item")).to_have_count(1)
+    still.locator("#vehicles .item").click()
+    expect(still.locator("h1")).to_have_text("Van 2")
     plain.close()
+
+
+def test_the_map_draws_what_the_reader_sees_and_no_more(fleet, page):
+    answer = entered(fleet, "manager").get("/map/vehicles")
+    told = json.loads(answer.body)
+    assert sorted(one[0] for one in told["vehicles"]) == ["car/van-1", "car/van-2", "machine/combine-9"] and not told["is_cut"]
+    one = dict(zip(told["fields"], next(each for each in told["vehicles"] if each[0] == "machine/combine-9")))
+    assert (one["at"], one["severity"], one["icon"]) == ([-93.6319, 42.0308], "critical", "tractor") and one["alerts"] > 1
+    assert json.loads(entered(fleet, "manager").get("/map/vehicles?search=van").body)["count"] == "2 vehicles"
+    assert Visitor(fleet.site.port).get("/map/vehicles").status == 401
+
+
+def test_without_webgl_the_list_remains(fleet, page, browser):
+    fleet.enter(page)
+    context = browser.new_context()
+    context.add_cookies(page.context.cookies())
+    blind = context.new_page()
+    blind.add_init_script("HTMLCanvasElement.prototype.getContext = () => null")
+    blind.goto(fleet.address + "/map")
+    expect(blind.locator("#map")).to_contain_text("This browser cannot draw the map")
+    expect(blind.locator("#vehicles .item")).to_have_count(3)
+    row(blind, "Van 2").click()
+    expect(blind.locator("#one")).to_contain_text("Van 2")
+    context.close()
+
+
+def test_the_map_follows_the_theme(fleet, page):
+    fleet.enter(page)
+    drawn(page)
+    colour = lambda: page.locator("#map .mk.moving > span").evaluate("each => getComputedStyle(each).backgroundColor")
+    light = colour()
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("#map")).to_have_attribute("data-style", "2")
+    assert colour() != light
+    # What lies on the map comes back with the new style.
+    expect(page.locator("#map")).to_have_attribute("data-vehicles", "3")
+    expect(page.locator("#map .mk")).not_to_have_count(0)
 
 
 def test_the_map_is_live(fleet, page):
     fleet.enter(page)
     combine = row(page, "Müller's combine")
-    expect(combine).to_contain_text("critical")
-    place = combine.locator("td").last.inner_text()
-    row(page, "Van 2").get_by_role("link").focus()
-    ts = int(time.time() * 1000)
+    expect(combine).to_contain_text("Critical")
+    place = combine.get_attribute("data-place")
+    row(page, "Van 2").focus()
+    ts = now_ms()
     fleet.read("combine-9", ts, 60)
-    expect(combine).to_contain_text(datetime.fromtimestamp(ts / 1000, timezone.utc).strftime("%Y-%m-%d %H:%M"))
-    expect(combine).not_to_contain_text("critical")
-    expect(combine.locator("td").last).to_have_text(place)
+    expect(combine).not_to_contain_text("Critical")
+    expect(combine).to_have_attribute("data-place", place)
     # Who is on a link stays there.
-    assert page.evaluate("document.activeElement.textContent") == "Van 2"
+    assert page.evaluate("document.activeElement.dataset.vehicle") == "car/van-2"
     fleet.read("combine-9", ts + 1_000, 97)
-    expect(combine).to_contain_text("critical")
+    expect(combine).to_contain_text("Critical")
 
 
 def test_who_goes_from_page_to_page_leaves_no_stream_behind(fleet, page):
@@ -178,30 +253,48 @@ def test_who_goes_from_page_to_page_leaves_no_stream_behind(fleet, page):
 def test_a_machine(fleet, page, screenshots):
     fleet.enter(page, "/vehicles/combine-9?kind=machine")
     expect(page.locator("h1")).to_have_text("Müller's combine")
+    expect(page.locator("#verdict h2")).to_have_text(re.compile("^Stop: coolant temperature [0-9.]+ °C$"))
     latest = page.get_by_role("region", name="Latest reading")
     expect(latest).to_contain_text(re.compile(r"Fuel Level\s*757\.1 L"))
     expect(latest).to_contain_text("Terminal Serial Number")
-    charts = page.locator("svg.chart")
-    expect(charts).to_have_count(4)
-    expect(charts.first).to_have_attribute("aria-label", re.compile("Coolant Temperature, °C.*critical at 95", re.S))
-    expect(charts.first.locator(".limit")).to_have_count(2)
+    # Three charts, the judged first; a dial for each signal with a rule.
+    expect(page.locator("figure.chart.drawn")).to_have_count(3)
+    expect(page.get_by_role("slider", name=re.compile("^Coolant Temperature: from .* °C"))).to_have_count(1)
+    expect(page.locator("#gauges section")).to_have_count(4)
+    looked_at(page, screenshots, "machine", dark=True)
+    follow(page, page.get_by_role("link", name="Charts", exact=True))
+    expect(page.locator("figure.chart.drawn")).to_have_count(4)
+    looked_at(page, screenshots, "machine-charts")
+    follow(page, page.get_by_role("navigation", name="Of this vehicle").get_by_role("link", name="Services"))
     expect(page.get_by_text("No service is recorded.")).to_have_count(1)
-    looked_at(page, screenshots, "machine")
+
+
+def test_what_the_server_draws_is_there_without_a_script(fleet):
+    body = entered(fleet, "manager").get("/vehicles/combine-9?kind=machine&tab=charts").body
+    drawn = re.findall(r'<svg class="chart".*?</svg>', body, re.S)
+    assert len(drawn) == 4 and re.search("Coolant Temperature, °C.*critical at 95", drawn[0], re.S)
+    assert len(re.findall('class="limit', drawn[0])) == 2
+    # Each tab is an address of its own.
+    tabs = re.search(r'<nav class="tabs".*?</nav>', body, re.S).group(0)
+    assert re.findall(r'<a href="/vehicles/combine-9\?kind=machine(?:&amp;tab=(\w+))?"', tabs) == ["", "alerts", "charts", "services", "details"]
 
 
 def test_a_car_in_the_readers_units(fleet, page, screenshots):
     fleet.enter(page, "/vehicles/van-1?kind=car")
     expect(page.locator("h1")).to_have_text("Van <1>")
-    latest = page.get_by_role("region", name="Latest values")
+    latest = page.get_by_role("region", name="Latest reading")
     expect(latest).to_contain_text(re.compile(r"Coolant temperature\s*88 °C"))
-    expect(page.locator("svg.chart")).to_have_count(4)
-    # Nobody owns it, so nobody has said what is too much.
-    expect(page.locator("svg.chart .limit")).to_have_count(0)
+    expect(page.locator("figure.chart.drawn")).to_have_count(3)
     looked_at(page, screenshots, "car")
+    # Nobody owns it, so nobody has said what is too much.
+    follow(page, page.get_by_role("link", name="Charts", exact=True))
+    body = page.evaluate("fetch(location.pathname + '?kind=car&tab=charts').then((answer) => answer.text())")
+    assert '<svg class="chart"' in body and 'class="limit' not in body
     with fleet.managers(units="us", zone="America/New_York"):
-        page.reload()
+        fleet.enter(page, "/vehicles/van-1?kind=car")
         expect(latest).to_contain_text(re.compile(r"Coolant temperature\s*190\.4 °F"))
-        expect(page.locator("main > p.soft").first).to_contain_text("America/New_York")
+        follow(page, page.get_by_role("link", name="Details", exact=True))
+        expect(page.locator("main")).to_contain_text("America/New_York")
 
 
 def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
@@ -209,63 +302,77 @@ def test_an_alert_is_seen_and_silenced(fleet, page, screenshots):
     looked_at(page, screenshots, "alerts", dark=True)
     # On a phone each alert is a card: no column is out of sight.
     page.set_viewport_size({"width": 390, "height": 900})
-    cells = page.locator("#alerts td").evaluate_all("all => all.map((cell) => [cell.getBoundingClientRect().left, cell.getBoundingClientRect().right, cell.innerText])")
+    cells = page.locator("#alerts .al > *").evaluate_all("all => all.map((cell) => [cell.getBoundingClientRect().left, cell.getBoundingClientRect().right, cell.innerText])")
     assert cells and all(0 <= left and right <= 390 for left, right, _ in cells), cells
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.get_by_role("link", name="Coolant Temperature").first.click()
+    page.get_by_role("link", name="Coolant too hot").first.click()
     page.wait_for_url("**/alerts/*")
     story = page.locator("#story")
-    for text in ["above 85 °C", "Readings behind it", "not yet"]:
+    for text in ["above 85 °C", "Coolant temperature now", "Beyond the limit by"]:
         expect(story).to_contain_text(text)
+    page.locator("#details summary").click()
+    expect(page.locator("#details")).to_contain_text("Readings behind it")
+    page.locator("#details summary").click()
+    expect(page.locator("#alert-status")).to_have_text(re.compile(r"Critical, open \d+ (s|min)$"))
     # Those of its own rule, not of a later one; and nothing is known of what is to come.
-    label = page.locator("svg.chart").get_attribute("aria-label")
-    assert "warning at 85" in label and "critical at 95" in label
-    expect(page.locator("svg.chart .limit")).to_have_count(2)
+    # Who has no script sees the picture that the server has drawn.
+    drawn = entered(fleet, "manager").get(page.url.removeprefix(fleet.address)).body
+    label = re.search(r'<svg[^>]*class="chart"[^>]*aria-label="([^"]+)"', drawn)[1]
+    assert "warning at 85" in label and "critical at 95" in label and len(re.findall(r'class="limit[ "]', drawn)) == 2
+    expect(page.locator("figure.chart")).to_have_attribute("data-signals", "coolant_c")
     ends = datetime.strptime(re.search(r" to (\S+ \S+):", label)[1], "%Y-%m-%d %H:%M").replace(tzinfo=timezone.utc)
     assert ends.timestamp() <= time.time()
     looked_at(page, screenshots, "alert")
-    page.get_by_label("Note, if you like").fill("On my way <b>")
-    page.get_by_role("button", name="Acknowledge").click()
+    page.locator("#alert-acts").get_by_role("button", name="Acknowledge").click()
     page.wait_for_url("**?said=acknowledgement")
     # It shows as soon as it is committed, without a reload.
-    expect(story).to_contain_text("by manager")
-    expect(story).to_contain_text("On my way <b>")
-    page.get_by_label("For", exact=True).select_option("8 hours")
-    page.get_by_role("button", name="Silence").click()
+    expect(page.locator("#happened")).to_contain_text("You acknowledged it")
+    page.get_by_label("Comment").fill("On my way <b>")
+    page.get_by_role("button", name="Send").click()
+    page.wait_for_url("**?said=comment")
+    expect(page.locator("#happened")).to_contain_text("You: On my way <b>")
+    page.locator("#alert-acts").get_by_text("Mute").click()
+    page.locator("#alert-acts").get_by_role("button", name="For 8 hours").click()
     page.wait_for_url("**?said=silence")
-    expect(story).to_contain_text("Silenced until")
-    assert fleet.query("SELECT acknowledged_by, note FROM drover.acknowledgement") == [("manager", "On my way <b>")]
+    expect(story).to_contain_text("muted until")
+    assert fleet.query("SELECT acknowledged_by FROM drover.acknowledgement") == [("manager",)]
     [(parameter, hours)] = fleet.query("SELECT parameter, extract(epoch FROM until_at - from_at) / 3600 FROM drover.silence")
     assert (parameter, float(hours)) == ("Coolant Temperature", 8)
     page.reload()
-    expect(page.get_by_role("button", name="End the silence")).to_be_visible()
+    expect(page.locator("#alert-acts").get_by_role("button", name="Take back")).to_be_visible()
     expect(page.get_by_role("button", name="Acknowledge")).to_have_count(0)  # It was acknowledged.
     looked_at(page, screenshots, "alert-silenced")
-    page.get_by_role("button", name="End the silence").click()
+    page.locator("#alert-acts").get_by_role("button", name="Unmute").click()
     page.wait_for_url("**?said=end")
-    expect(story).not_to_contain_text("Silenced until")
+    expect(story).not_to_contain_text("muted until")
     page.reload()
-    expect(page.get_by_role("button", name="Silence")).to_have_count(1)
+    expect(page.locator("#alert-acts").get_by_text("Mute")).to_have_count(1)
 
 
 def test_trips_of_a_day_with_the_way_of_one(fleet, page, screenshots):
     day = datetime.fromtimestamp((fleet.now - 170_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
     fleet.enter(page, f"/trips?date={day}&vehicle=van-1")
-    page.get_by_role("region", name="Trips").get_by_role("link").nth(1).click()
+    looked_at(page, screenshots, "trips")
+    assert page.locator("svg.mini polyline").first.get_attribute("points").count(",") > 20, "the outline of its way"
+    page.get_by_role("region", name="Trips").get_by_role("link", name="Van <1>").first.click()
     page.wait_for_selector("#replay:not([hidden])")
-    assert page.locator(".leaflet-overlay-pane path").bounding_box()["height"] > 100
-    slider, said = page.get_by_label("Moment of the trip"), page.locator("#said")
-    expect(said).to_have_text(re.compile(r"^\d\d:\d\d:\d\d, 20 km/h$"))
-    first = said.inner_text()
+    drawn(page, "#track")
+    expect(page.locator("#track")).to_have_attribute("data-shapes", "track track-arrows")
+    expect(page.locator("#track .pin")).to_have_count(2)
+    slider = page.get_by_label("Moment of the trip")
+    expect(slider).to_have_attribute("aria-valuetext", re.compile(r"^\d\d:\d\d:\d\d, 20 km/h$"))
+    # The dot on the map moves with it.
+    dot = page.locator("#track")
+    first, place = slider.get_attribute("aria-valuetext"), dot.get_attribute("data-cursor")
     slider.focus()
     page.keyboard.press("End")
-    expect(said).not_to_have_text(first)
-    last = said.inner_text()
-    expect(slider).to_have_attribute("aria-valuetext", last)
-    page.get_by_role("button", name="Play").click()
-    expect(said).not_to_have_text(last)
+    expect(slider).not_to_have_attribute("aria-valuetext", first)
+    expect(dot).not_to_have_attribute("data-cursor", place)
+    last = slider.get_attribute("aria-valuetext")
+    page.get_by_role("button", name="Play the trip").click()
+    expect(slider).not_to_have_attribute("aria-valuetext", last)
     page.get_by_role("button", name="Pause").click()
-    looked_at(page, screenshots, "trips")
+    looked_at(page, screenshots, "trip-map")
 
 
 @pytest.mark.parametrize("name", ["Van <1>", "van-99", "combine-9", "va n", "x" * 100])
@@ -287,11 +394,14 @@ def test_the_figures_of_a_days_trips_are_those_of_the_formula(fleet):
     manager.log_in("manager@example.org")
 
     def tiles():
-        return dict(re.findall(r"<li>([^<]+)<b>([^<]*)</b>", manager.get(f"/trips?date={day}&vehicle=van-2").body))
-    assert tiles().items() >= {"Trips": "1", "Distance": f"{km:.1f} km", "Fuel": f"{litres:.1f} L", "Consumption": f"{litres / km * 100:.1f} L/100 km"}.items()
+        found = re.findall(r'<span class="label">([^<]+)</span><span class="fig">([^<]*)(?:<small>([^<]*)</small>)?</span><span class="chg">([^<]*)', manager.get(f"/trips?date={day}&vehicle=van-2").body)
+        return {name: f"{number} {unit}".strip() for name, number, unit, _ in found} | {f"{name}, more": more for name, _, _, more in found}
+    assert tiles().items() >= {"Trips": "1", "Distance": f"{km:.1f} km", "Fuel": f"{litres:.1f} L"}.items()
+    assert tiles()["Fuel, more"].startswith(f"{litres / km * 100:.1f} L/100 km")
     with fleet.managers(units="us"):
         mi, gallons = km / 1.609344, litres / 3.785411784
-        assert tiles().items() >= {"Distance": f"{mi:.1f} mi", "Fuel": f"{gallons:.1f} US gal", "Mileage": f"{mi / gallons:.1f} MPG"}.items()
+        assert tiles().items() >= {"Distance": f"{mi:.1f} mi", "Fuel": f"{gallons:.1f} US gal"}.items()
+        assert tiles()["Fuel, more"].startswith(f"{mi / gallons:.1f} MPG")
 
 
 def test_a_trip_in_a_day_of_25_hours(fleet, page):
@@ -300,24 +410,26 @@ def test_a_trip_in_a_day_of_25_hours(fleet, page):
     until(lambda: fleet.query("SELECT 1 FROM drover.trip WHERE vehicle = 'van-3'"), fleet.worker)
     with fleet.managers(zone="Europe/Berlin"):
         fleet.enter(page, "/account")
-        about = page.locator("main > p.soft").first
+        about = page.locator(".top .status")
         for date, hours, trips in [("2025-10-26", 25, 1), ("2025-10-27", 24, 0), ("2025-03-30", 23, 0)]:
             page.goto(fleet.address + f"/trips?date={date}")
             expect(about).to_contain_text(f"Europe/Berlin, {hours} hours")
-            expect(page.get_by_role("link", name="van-3")).to_have_count(trips)
+            expect(page.get_by_role("region", name="Trips").get_by_role("link", name="van-3")).to_have_count(trips)
         page.goto(fleet.address + "/fleet?date=2025-10-26&span=week")
-        expect(page.locator("h1")).to_contain_text("2025-10-20 to 2025-10-26")
-        expect(about).to_contain_text("169 hours")
+        expect(page.locator(".top .status")).to_contain_text("20 Oct to 26 Oct 2025")
+        expect(page.locator("main .about")).to_contain_text("Europe/Berlin, 169 hours")
 
 
 def test_the_overview_of_a_day_and_week(fleet, page, screenshots):
     fleet.enter(page, "/fleet")
-    page.get_by_label("Span").select_option("week from Monday on")
-    page.get_by_role("button", name="Show").click()
+    page.get_by_role("navigation", name="Span").get_by_role("link", name="Week").click()
     page.wait_for_url("**span=week*")
     expect(page.get_by_role("region", name="Day by day").locator("tbody tr")).to_have_count(7)
-    expect(page.get_by_role("region", name="Figures")).to_contain_text("Consumption")
-    expect(page.get_by_role("region", name="Silent now")).to_contain_text("Van 2")
+    expect(page.get_by_role("region", name="Figures").locator("table")).to_contain_text("Consumption")
+    expect(page.get_by_role("region", name="Vehicle by vehicle")).to_contain_text("Van <1>")
+    silent = page.get_by_role("region", name="Silent now")
+    expect(silent).to_contain_text("Van 2")
+    expect(page.get_by_role("region", name="Open alerts now")).to_contain_text("Müller's combine")
     looked_at(page, screenshots, "overview")
 
 
@@ -327,7 +439,7 @@ def test_who_may_see_what(fleet):
     assert visitor.get("/v1/live").status == 401
     sam = Visitor(fleet.site.port)
     assert sam.post("/login", mail="sam@example.org", password=PASSWORD).status == 303
-    for path in ["/map", "/alerts", "/vehicles/van-1", "/trips", "/fleet", "/v1/live", "/v1/tracks/van-1/1700000000000"]:
+    for path in ["/map", "/map/vehicles", "/map/replay", "/services", "/alerts", "/vehicles/van-1", "/trips", "/fleet", "/v1/live", "/v1/tracks/van-1/1700000000000"]:
         assert sam.get(path).status == 403, path
 
 
@@ -341,7 +453,7 @@ def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
     assert ada.get("/map").status == 200 and ada.get("/trips").status == 403
     assert "href=\"/trips\"" not in ada.get("/map").body
     # Nothing is hers yet: no name, no group, no alert.
-    for path in ["/map", "/alerts"]:
+    for path in ["/map", "/map/vehicles", "/services", "/alerts", "/"]:
         body = ada.get(path).body
         assert not re.search("combine-9|van-1|north", body), path
     assert ada.get("/vehicles/combine-9").status == ada.get(f"/alerts/{alert}").status == 404
@@ -349,8 +461,9 @@ def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
     query(fleet.env, "INSERT INTO drover.fleet (fleet, name) VALUES ('farm', 'Farm')")
     query(fleet.env, "INSERT INTO drover.fleet_vehicle VALUES ('farm', 'machine', 'combine-9')")
     query(fleet.env, "INSERT INTO drover.fleet_member VALUES ('farm', 'ada')")
-    body = ada.get("/map").body
-    assert "combine-9" in body and "van-1" not in body and "south" not in body
+    for path in ["/map", "/map/vehicles", "/services", "/"]:
+        body = ada.get(path).body
+        assert "combine-9" in body and "van-1" not in body and "south" not in body, path
     machine = ada.get("/vehicles/combine-9").body
     assert "Coolant Temperature" in machine and "Terminal Serial Number" not in machine, "that is for dealers"
     assert ada.get(f"/alerts/{alert}").status == 200 and ada.get("/vehicles/van-1").status == 404
@@ -367,13 +480,13 @@ def test_whoever_is_refused_reads_why_on_a_page(fleet, page, watch, screenshots)
     expect(page.get_by_text("There is no such vehicle that you may see.")).to_be_visible()
     looked_at(page, screenshots, "refused")
     # A form, too, with what else the answer says.
-    for link in [page.get_by_role("link", name="first page", exact=True), page.get_by_role("navigation").get_by_role("link", name="Settings")]:
+    for link in [page.locator("main").get_by_role("link", name="Home", exact=True), page.get_by_role("navigation").get_by_role("link", name="Settings")]:
         with page.expect_navigation():
             link.click()
     page.evaluate("document.querySelectorAll('input[name=form]').forEach((mark) => { mark.value = '0'.repeat(64); })")
     page.locator("main form").first.get_by_role("button").first.click()
     expect(page.locator("h1")).to_have_text("Forbidden")
-    expect(page.locator("main")).to_contain_text("Open the page again")
+    expect(page.locator("main")).to_contain_text("Reload the page")
     # A browser notes each page that is none; nothing else went wrong.
     assert [re.search(r"status of (\d+)", line)[1] for line in watch.console] == ["404", "404", "403"]
     watch.forgive()
@@ -387,8 +500,8 @@ def test_whoever_is_refused_reads_why_on_a_page(fleet, page, watch, screenshots)
 
 def test_ids_are_completed_as_they_are_typed(fleet, page):
     fleet.enter(page, "/account")
-    for path, label, offered in [("/trips", "Vehicle's id, or empty for all", {"van-1", "van-2"}),
-                                 ("/reports", re.compile("by its id; empty: all"), {"combine-9", "van-1", "van-2"})]:
+    for path, label, offered in [("/trips", "Vehicle", {"van-1", "van-2"}),
+                                 ("/reports", re.compile("^Vehicle"), {"combine-9", "van-1", "van-2"})]:
         page.goto(fleet.address + path)
         for typed in ("MÜLL", "van"):
             with page.expect_response(lambda answer: "/vehicle-names?" in answer.url):
@@ -408,14 +521,14 @@ def test_ids_are_completed_as_they_are_typed(fleet, page):
 def test_a_form_sent_twice_says_it_once(fleet):
     [(alert,)] = fleet.query("SELECT alert_id FROM drover.alert WHERE parameter = 'Engine Hours'")
     manager = entered(fleet, "manager")
-    form = dict(re.findall(r'name="(form|id)" value="([^"]+)"', manager.get(f"/alerts/{alert}").body.split("I have seen it")[1]))
+    form = dict(re.findall(r'name="(form|id)" value="([^"]+)"', manager.get(f"/alerts/{alert}").body.split("/acknowledge\"")[1].split("</form>")[0]))
     form["id"] = "a-twice"
     for note in ("one", "two"):
         answer = manager.post(f"/alerts/{alert}/acknowledge", **form, note=note)
         assert (answer.status, answer.headers["Location"]) == (303, f"/alerts/{alert}?said=acknowledgement")
     until(lambda: fleet.query(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'"), fleet.worker)
     # What is behind them on the log is stored: so are both.
-    ts = int(time.time() * 1000) + 2_000
+    ts = now_ms() + 2_000
     fleet.read("combine-9", ts, 60)
     until(lambda: fleet.query(f"SELECT 1 FROM drover.machine_reading WHERE read_at = to_timestamp({ts} / 1000.0)"), fleet.worker)
     assert len(fleet.query(f"SELECT 1 FROM drover.acknowledgement WHERE alert_id = '{alert}'")) == 1

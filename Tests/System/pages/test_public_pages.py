@@ -28,7 +28,7 @@ def publish(panel, area, **changes):
 
 def test_visitors_find_tours_by_area_with_and_without_script(panel, page, browser, screenshots):
     visitor = Visitor(panel.port)
-    assert "No tour is published yet." in visitor.get("/trail-tours").body
+    assert "No tours yet" in visitor.get("/trail-tours").body
     waypoints = [{"id": f"w{n}", "latitude": 47.5 + n / 100, "longitude": 8.5, "title": title, "text": "Look <up>\nand down", "media": []}
                  for n, title in enumerate(["Oak & ash", "Spring"])]
     track = [[47.45, 8.45], [47.52, 8.5], [47.6, 8.6]]
@@ -46,7 +46,7 @@ def test_visitors_find_tours_by_area_with_and_without_script(panel, page, browse
     looked_at(page, screenshots, "trails")
     page.get_by_role("link", name="Zeta <hill>", exact=True).click()
     page.wait_for_url(f"**/trail-tours/{hill}")
-    page.wait_for_selector(".leaflet-marker-pane .tour-marker")
+    page.wait_for_selector("#map .tour-marker")
     expect(page.locator(".tour-marker")).to_have_count(2)
     expect(page.locator("#map")).to_have_attribute("data-line", "47.45,8.45 47.52,8.5 47.6,8.6")
     expect(page.locator("#waypoints h2")).to_have_text(["Oak & ash", "Spring"])
@@ -75,7 +75,7 @@ def test_about(panel, page, screenshots):
     follow(page, page.get_by_role("link", name="About"))
     text = page.locator("main").inner_text()
     newest = migrations.newest()
-    assert f"database {newest}" in text and "Leaflet" in text and "Natural Earth" in text and "A Rocha Kenya" in text
+    assert f"database {newest}" in text and "MapLibre" in text and "Noto Sans" in text and "Natural Earth" in text and "A Rocha Kenya" in text
     # Nothing of the machine, its settings or its people.
     assert not re.search(r"postgres|kafka|/work|/tmp|127\.0\.0\.1|rosa", text, re.I)
     for path in re.findall(r"docs/[\w-]+\.md", text):

@@ -47,7 +47,7 @@ class Desk:
 
 
 def names(body):
-    return re.findall(r'<li><a href="/queries/([\w/]+)">', body)
+    return re.findall(r'<li><a class="item" href="/queries/([\w/]+)">', body)
 
 
 def test_each_role_finds_its_areas(desk):
@@ -91,7 +91,7 @@ def test_people_get_what_they_may_see_and_an_address_can_be_sent(desk):
     # The same address, another asker.
     address = "/queries/cars/idle_share?from=2010-01-01&to=2026-09-30&fleet="
     assert desk.people["boss"].get(address).body.count("<tr>") < desk.people["root"].get(address).body.count("<tr>")
-    assert "No row." in desk.people["walker"].get(address).body
+    assert "No rows." in desk.people["walker"].get(address).body
     # Places of sensitive species are told to nobody here.
     told = desk.ask("root", "sightings/latest_of_species", format="json", species="Papilio demodocus").body
     assert {row["latitude_deg"] for row in json.loads(told)} == {-3.35, -3.3781} and {row["site"] for row in json.loads(told) if row["latitude_deg"] == -3.3781} == {"site-1"}
@@ -101,7 +101,7 @@ def test_files_hold_all_rows_and_spreadsheets_are_read_by_others(desk):
     query(desk.env, "INSERT INTO drover.tour_day SELECT 'long', 'visit', 'w', date '1990-01-01' + n, 1 FROM generate_series(1, 18000) n")
     try:
         page = desk.ask("rita", "tours/by_month", format="").body
-        assert "The first 500 rows; there are more." in page and page.count("<tr>") == 501
+        assert "The first 500 rows. Files have all of them." in page and page.count("<tr>") == 501
         rows = json.loads(desk.ask("rita", "tours/by_month", format="json").body)
         assert len(rows) > 550
     finally:
@@ -130,7 +130,7 @@ def test_what_cannot_be_asked_is_said(desk):
     assert desk.ask("anna", "cars/idle_share", status=400, format="exe").headers["Content-Type"] == "application/problem+json"
     # Nothing of a value becomes a part of the statement or of the page.
     for hostile in ["' OR true --", "north'; DROP TABLE drover.trip; --", "\\"]:
-        assert "No row." in desk.ask("root", "cars/idle_share", fleet=hostile).body
+        assert "No rows." in desk.ask("root", "cars/idle_share", fleet=hostile).body
     body = desk.ask("root", "sightings/behaviour", species="<script>alert(1)</script>").body
     assert "<script>alert" not in body and "&lt;script&gt;" in body
 
@@ -153,17 +153,17 @@ def test_what_takes_too_long_ends_and_the_next_is_answered(desk):
 
 def test_a_question_in_the_browser(desk, page, screenshots, watch):
     enter(page, desk.address, "anna", "/queries")
-    expect(page).to_have_title("Drover: queries")
+    expect(page).to_have_title("Queries · Drover")
     looked_at(page, screenshots, "list")
     follow(page, page.get_by_role("link", name="Which share of the time did each car stand with its engine running, month by month?"))
-    expect(page.get_by_label("Fleet", exact=True).locator("option")).to_have_text(["all", "North"])
+    expect(page.get_by_label("Fleet", exact=True).locator("option")).to_have_text(["All", "North"])
     page.get_by_label("From: the first day").fill("2010-01-01")
     page.get_by_label("Fleet", exact=True).select_option("north")
     # By keyboard alone.
-    page.get_by_role("button", name="Ask").focus()
+    page.get_by_role("button", name="Run").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**fleet=north")
-    expect(page.get_by_role("status")).to_have_text(re.compile(r"rows\.\s*$"))
+    expect(page.get_by_role("status")).to_have_text(re.compile(r"rows$"))
     rows = page.locator("tbody tr").count()
     assert rows > 2
     expect(page.get_by_label("From: the first day")).to_have_value("2010-01-01")

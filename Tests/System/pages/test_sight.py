@@ -115,7 +115,7 @@ def test_what_a_persons_login_may_not_do(filled, drover):
                 pass
         # What a person may read is held to a rule, or is no person's: the rules in force.
         guarded = {"vehicle", "registration", "vehicle_minute", "trip", "trip_start", "trip_weather", "vehicle_day", "machine_reading", "alert", "service",
-                   "acknowledgement", "silence", "poll_request", "health_scan", "trip_summary", "live_trip", "account_settings",
+                   "acknowledgement", "alert_triage", "dealer_mark", "silence", "poll_request", "health_scan", "trip_summary", "live_trip", "account_settings",
                    "debug_log", "rule_edit", "notice", "notice_told", "notice_message", "campus", "rider", "ride", "ride_vehicle", "dispatch_decision"}
         assert open_tables - guarded == {"rule_set", "rule_set_seen", "trip_rules", "alert_now", "trip_now", "live_trip_now"}
         for guard in guarded:

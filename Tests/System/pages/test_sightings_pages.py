@@ -105,20 +105,20 @@ def table(page, caption):
 def test_a_researchers_day(desk, files, page, screenshots):
     desk.enter(page, "rita", "/sightings")
     # Nothing is chosen: the last year.
-    expect(page.get_by_label("Seen from")).to_have_value("2020-09-15")
+    expect(page.get_by_label("From (UTC)")).to_have_value("2020-09-15")
     follow(page, page.get_by_role("link", name="Choose from the taxonomy"))
     page.get_by_role("link", name="Amauris", exact=True).click()
     page.wait_for_url("**/sightings/taxa?of=genus-amauris")
     assert {row[0] for row in table(page, "Below Amauris")} == desk.below("Amauris") - {"Amauris"}
     looked_at(page, screenshots, "taxonomy")
-    follow(page, page.get_by_role("link", name="Sightings of all of Amauris"))
+    follow(page, page.get_by_role("link", name="Sightings of all Amauris"))
     totals(page, str(len(counted(files, desk.below("Amauris")))))
     page.goto(desk.address + "/sightings")
     taxon = page.get_by_label("Species, genus or family")
     taxon.press_sequentially("Coloti")
     page.wait_for_function("() => [...document.querySelectorAll('#taxa option')].some(option => option.value === 'Colotis')")
     taxon.fill("Colotis")
-    page.get_by_label("Seen from").fill("")
+    page.get_by_label("From (UTC)").fill("")
     page.get_by_role("button", name="Show", exact=True).click()
     page.wait_for_url("**taxon=Colotis*")
     names = desk.below("Colotis")
@@ -145,7 +145,8 @@ def test_a_researchers_day(desk, files, page, screenshots):
     assert {row[0]: int(row[2]) for row in table(page, "Species")} == {name: count for name, count in by_species.items() if counted(files, {name})}
     # All sightings are of one transect: the cells have all of them.
     assert sum(int(row[1]) for row in table(page, "Cells with the most sightings")) == len(seen)
-    page.wait_for_selector(".leaflet-overlay-pane path")
+    expect(page.locator("#map")).to_have_attribute("data-drawn", "yes")
+    expect(page.locator("#map")).to_have_attribute("data-cells-drawn", str(len(page.locator("#map").get_attribute("data-cells").split())))
     looked_at(page, screenshots, "sightings", dark=True)
     # The list goes on, page by page, with no sighting twice.
     shown = table(page, "The sightings, newest first")
@@ -155,7 +156,7 @@ def test_a_researchers_day(desk, files, page, screenshots):
     older = table(page, "The sightings, newest first")
     assert len(older) == 50 and older[0][0] <= shown[-1][0]
     # The map asks for what it shows.
-    page.get_by_role("button", name="Ask for what the map shows").click()
+    page.get_by_role("button", name="Search this area").click()
     page.wait_for_url("**box=-*")
     totals(page, str(len(seen)))
 
@@ -229,10 +230,10 @@ def test_the_database_holds_people_to_it(desk):
 # Surveyors.
 
 def fill_survey(page, site):
-    page.get_by_label("Site (its id").fill(site)
+    page.get_by_label("Site id").fill(site)
     page.get_by_label("Start").fill("2021-06-01T10:00")
     page.get_by_label("Stop").fill("2021-06-01T10:45")
-    page.get_by_label("Your clock is ahead").fill("+03:00")
+    page.get_by_label("Time zone, as").fill("+03:00")
     page.get_by_label("Latitude, degrees").first.fill("-3.3781")
     page.get_by_label("Longitude, degrees").first.fill("39.9888")
     page.get_by_label("Temperature, °C").fill("27.5")
@@ -250,8 +251,8 @@ def picture(page):
 
 def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, screenshots):
     desk.enter(page, "sam", "/surveys")
-    expect(page.locator("main")).to_contain_text("You have not handed in a survey yet.")
-    follow(page, page.get_by_role("link", name="Enter a survey"))
+    expect(page.locator("main")).to_contain_text("No surveys yet.")
+    follow(page, page.get_by_role("link", name="New survey"))
     page.locator("form[data-ready=yes]").wait_for()
     fill_survey(page, "forest-1")
     # Names near there in that season are offered.
@@ -260,13 +261,13 @@ def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, s
     second = page.locator("#sightings .row").nth(1)
     second.get_by_label("Species").fill("Something <unknown>")
     second.get_by_label("Count").fill("1")
-    second.get_by_text("More of this sighting").click()
+    second.get_by_text("More", exact=True).click()
     second.get_by_label("Plants").fill("Lantana")
     second.locator("input[type=file]").set_input_files({"name": "b.jpg", "mimeType": "image/jpeg", "buffer": picture(page)})
     looked_at(page, screenshots, "enter", dark=True)
     # Without a network it stays on the device, also when the page is left.
     page.context.set_offline(True)
-    page.get_by_role("button", name="Hand it in").click()
+    page.get_by_role("button", name="Send survey").click()
     expect(page.get_by_text("Not handed in yet")).to_be_visible()
     assert desk.query("SELECT 1 FROM drover.survey_receipt WHERE account = 'sam'") == []
     page.context.set_offline(False)
@@ -277,8 +278,8 @@ def test_a_surveyors_day_with_a_draft_and_without_a_network(desk, page, watch, s
     assert site == "forest-1"
     until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'forest-1'"), desk.worker)
     page.reload()
-    receipts = table(page, "What you handed in")
-    assert receipts[0][0] == f"forest-1 {survey}" and "stored; a name in it is not known" in receipts[0][3] and receipts[0][4:] == ["2", "5"]
+    receipts = table(page, "Your surveys")
+    assert receipts[0][0] == f"forest-1 {survey}" and "Saved; a name is unknown: somebody will look at it" in receipts[0][3] and receipts[0][4:] == ["2", "5"]
     looked_at(page, screenshots, "receipts")
     follow(page, page.get_by_role("link", name=f"forest-1 {survey}"))
     for text in ["27.5 °C", "2021-06-01 10:00:00+03:00", "Something <unknown>", "plants: Lantana"]:
@@ -297,7 +298,7 @@ def test_a_draft_is_there_again_and_a_refusal_says_why(desk, page, watch):
     fill_survey(page, "draft-site")
     page.locator("#sightings .row").first.get_by_label("Species").fill("Papilio demodocus")
     page.get_by_label("Stop").fill("2021-06-01T09:00")
-    page.get_by_role("button", name="Hand it in").click()
+    page.get_by_role("button", name="Send survey").click()
     expect(page.get_by_text("stop: must not be before the start")).to_be_visible()
     watch.forgive()
     page.wait_for_selector("form[data-kept=yes]")
@@ -307,7 +308,7 @@ def test_a_draft_is_there_again_and_a_refusal_says_why(desk, page, watch):
     expect(row.get_by_label("Species")).to_have_value("Papilio demodocus")
     expect(row.get_by_label("Time")).to_have_value("10:05")
     page.get_by_label("Stop").fill("2021-06-01T11:00")
-    page.get_by_role("button", name="Hand it in").click()
+    page.get_by_role("button", name="Send survey").click()
     page.wait_for_url("**/surveys?said=taken")
     assert len(desk.query("SELECT 1 FROM drover.survey_receipt WHERE account = 'olga' AND site = 'draft-site'")) == 1
     page.goto(desk.address + "/surveys/enter")
@@ -372,15 +373,15 @@ def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
     follow(page, page.get_by_role("link", name=f"forest-1 {survey}"))
     expect(page.locator("main")).to_contain_text("the name is not in the taxonomy")
     looked_at(page, screenshots, "survey")
-    follow(page, page.get_by_role("link", name="Correct it"))
+    follow(page, page.get_by_role("link", name="Review"))
     page.locator("#fields[data-ready=yes]").wait_for()
     row = page.locator("#sightings .row").nth(1)
     expect(row.get_by_label("Species")).to_have_value("Something <unknown>")
     row.get_by_label("Species").fill("Junonia hierta")
     row.get_by_label("Count").fill("2")
-    page.get_by_label("Why, for others to read").fill("By the photo <b>")
+    page.get_by_label("Why").fill("By the photo <b>")
     looked_at(page, screenshots, "correct")
-    page.get_by_role("button", name="Make it version 1").click()
+    page.get_by_role("button", name="Save as version 1").click()
     page.wait_for_url("**said=r-*")
     until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'forest-1' AND version = 1"), desk.worker)
     page.reload()
@@ -396,7 +397,7 @@ def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
     expect(page.locator("main")).to_contain_text("Something <unknown>")
     assert f"forest-1 {survey}" not in [row["site"] + " " + row["survey"] for row in json.loads(desk.run("sightings", "open", "--format", "json"))]
     # The surveyor sees what became of it.
-    assert "stored, corrected 1 time" in desk.people["sam"].get("/surveys").body
+    assert "Saved, corrected 1 time" in desk.people["sam"].get("/surveys").body
 
 
 def test_of_two_reviews_of_one_version_the_first_counts_and_sent_twice_is_once(desk):
@@ -413,7 +414,7 @@ def test_of_two_reviews_of_one_version_the_first_counts_and_sent_twice_is_once(d
     assert rita.post("/surveys/well/h-1/versions", **first).status == 303
     late = root.post("/surveys/well/h-1/versions", **second)
     assert late.status == 409 and "version 1 meanwhile" in late.body
-    assert "another review of version 0 was faster" in root.get(f"/surveys/well/h-1?said={second['id']}&based-on=0").body
+    assert "somebody reviewed version 0 before you" in root.get(f"/surveys/well/h-1?said={second['id']}&based-on=0").body
     assert desk.query("SELECT count(*) FROM drover.survey_version WHERE site = 'well'") == [(2,)]
     for wrong, status in [({"survey": "{"}, 400), ({"survey": json.dumps({**HIDDEN, "site": "other"})}, 422), ({"survey": json.dumps({**HIDDEN, "stop": "x"})}, 422),
                           ({"based_on": "x"}, 422), ({"id": ""}, 422), ({"note": "x" * 4_001}, 422), ({"form": "0" * 64}, 403)]:

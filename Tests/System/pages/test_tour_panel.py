@@ -19,9 +19,13 @@ from world import Asked, as_served
 
 GPX = """<?xml version="1.0"?><gpx version="1.1" xmlns="http://www.topografix.com/GPX/1/1"><trk><name>Anna's walk</name><trkseg>
 <trkpt lat="47.91" lon="8.01"><time>2026-05-01T10:00:00Z</time></trkpt><trkpt lat="47.93" lon="8.03"/><trkpt lat="47.95" lon="8.12"/></trkseg></trk></gpx>"""
-DRAWN = """() => { const c = document.querySelector('.leaflet-overlay-pane canvas');
-    return c && c.width > 300 && c.getContext('2d').getImageData(0, 0, c.width, c.height).data.filter(v => v > 0).length > 500; }"""
 PLACE = b"47 deg 54' 36\" N"
+
+
+def drawn(page):
+    """The map shows the trail, the way from waypoint to waypoint and the frame."""
+    expect(page.locator("#map")).to_have_attribute("data-drawn", "yes")
+    assert set(page.locator("#map").get_attribute("data-shapes").split()) == {"trail", "way", "frame"}
 
 
 class Panel(Asked):
@@ -113,21 +117,21 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
     open_as(panel, page)
     page.goto(panel.address + "/tours")
     page.get_by_label("Name of the area").fill("Höllental <1>")
-    page.get_by_role("button", name="Make it").click()
+    page.get_by_role("button", name="Create tour").click()
     page.locator("#editor[data-ready=yes]").wait_for()
     tour = page.url.rpartition("/")[2]
     for label, value in [("South", "47.9"), ("North", "48"), ("West", "8"), ("East", "8.2")]:
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_role("button", name="Show the whole tour").click()
     # Two by clicks on the map, one typed.
-    page.get_by_label("adds a waypoint").check()
+    page.get_by_label("add a waypoint").check()
     box = page.locator("#map").bounding_box()
     page.locator("#map").click(position={"x": box["width"] * 0.5, "y": box["height"] * 0.3})
     item(page, 1).get_by_label("Title").fill("View")
     page.locator("#map").click(position={"x": box["width"] * 0.45, "y": box["height"] * 0.7})
     item(page, 2).get_by_label("Title").fill("Car park")
-    page.get_by_label("does nothing").check()
-    page.get_by_role("button", name="Add a waypoint in the middle of the map").click()
+    page.get_by_label("look around").check()
+    page.get_by_role("button", name="Add a waypoint at the map’s centre").click()
     item(page, 3).get_by_label("Title").fill("Old oak")
     item(page, 3).get_by_label("Latitude").fill("47.92")
     item(page, 3).get_by_label("Longitude").fill("8.05")
@@ -141,7 +145,7 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
     page.mouse.move(marker["x"] + 60, marker["y"] + 40, steps=8)
     page.mouse.up()
     expect(item(page, 2).get_by_label("Latitude")).not_to_have_value(before)
-    page.get_by_label("The trail from a GPX file").set_input_files({"name": "walk.gpx", "mimeType": "application/gpx+xml", "buffer": GPX.encode()})
+    page.get_by_label("Trail from a GPX file").set_input_files({"name": "walk.gpx", "mimeType": "application/gpx+xml", "buffer": GPX.encode()})
     said(page, "walk.gpx has 3 points")
     # Pictures and a film, checked by content whatever they are called.
     jpeg, webm, png = picture_with_place(page), film(page), noise(page)
@@ -158,7 +162,7 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
     said(page, "Waypoint 1 is number 2 now.")
     assert page.evaluate("document.activeElement.textContent") == "Later"
     expect(item(page, 1).get_by_label("Title")).to_have_value("Car park")
-    page.get_by_role("button", name="Propose the shortest order").click()
+    page.get_by_role("button", name="Find the shortest order").click()
     expect(page.locator("#proposal")).to_contain_text("Shortest order: 1, 3, 2.")
     page.get_by_role("button", name="Use this order").click()
     for number, title in enumerate(["Car park", "Old oak", "View"], 1):
@@ -166,7 +170,7 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
     page.get_by_role("button", name="Save", exact=True).click()
     said(page, "Saved.")
     expect(page.locator("#missing li")).to_have_count(0)
-    page.wait_for_function(DRAWN)
+    drawn(page)
     looked_at(page, screenshots, "editor", dark=True)
     page.get_by_role("button", name="Publish version 1").click()
     page.locator("#published a").wait_for()
@@ -202,7 +206,7 @@ def test_from_nothing_to_a_package_that_is_cut_again_and_again(panel, page, watc
         looked_at(page, screenshots, name)
     page.goto(panel.address + f"/tours/{tour}/preview")
     expect(page.locator("#waypoints h2")).to_have_text(["Car park", "Old oak", "View"])
-    page.wait_for_function(DRAWN)
+    drawn(page)
     page.wait_for_function("[...document.images].filter(i => i.src.includes('/media/')).every(i => i.scrollIntoView() || i.complete && i.naturalWidth > 0)")
     page.wait_for_function("[...document.querySelectorAll('video')].every(v => v.readyState >= 1)")
     looked_at(page, screenshots, "preview")
@@ -319,11 +323,11 @@ def test_the_operators_map_goes_along(world, tmp_path, page):
     open_as(panel, page)
     page.goto(f"{panel.address}/tours/{tour}")
     page.locator("#editor[data-ready=yes]").wait_for()
-    page.get_by_label("Finest zoom").fill("1")
+    page.get_by_label("Finest map zoom").fill("1")
     for label, value in [("South", "47"), ("North", "48"), ("West", "8"), ("East", "9")]:
         page.get_by_label(label, exact=True).fill(value)
     page.get_by_role("button", name="Show the whole tour").click()
-    page.get_by_role("button", name="Add a waypoint in the middle").click()
+    page.get_by_role("button", name="Add a waypoint at the map’s centre").click()
     item(page, 1).get_by_label("Title").fill("Here")
     page.get_by_role("button", name="Publish version 1").click()
     expect(page.locator("#published")).to_contain_text("Version 1 is published")

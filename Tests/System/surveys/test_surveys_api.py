@@ -275,10 +275,13 @@ OPEN = {("GET", "/"), ("GET", "/healthz"), ("GET", "/reports/fleet-day")}
 
 def routes():
     """Every route that the sources add, methods and patterns."""
-    found = set()
-    for path in (ROOT / "Sources" / "People" / "Web").rglob("*.swift"):
-        for method, pattern in re.findall(r'add\(\s*"(GET|POST|PUT|DELETE|PATCH)",\s*"(/[^"]*)"', path.read_text()):
-            found.add((method, pattern))
+    found, texts = set(), [path.read_text() for path in (ROOT / "Sources" / "People" / "Web").rglob("*.swift")]
+    # Deeds on an alert have an address each.
+    [deeds] = [re.split(r",\s*", cases) for text in texts for cases in re.findall(r"enum Deed: String, CaseIterable[^{]*\{\s*case ([\w\s,]+?)\s*\}", text)]
+    for text in texts:
+        for method, pattern in re.findall(r'add\(\s*"(GET|POST|PUT|DELETE|PATCH)",\s*"(/[^"]*)"', text):
+            each = deeds if "\\(deed.rawValue)" in pattern else [""]
+            found.update((method, pattern.replace("\\(deed.rawValue)", deed)) for deed in each)
     return found
 
 

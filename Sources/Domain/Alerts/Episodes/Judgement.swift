@@ -1,5 +1,5 @@
 internal import Basics
-internal import Fleet
+public import Fleet
 
 /// The verdict of one rule on one reading, without duration.
 struct Judgement {
@@ -21,7 +21,7 @@ struct Judgement {
 
     init(_ threshold: Threshold, _ parameter: MachineParameter, _ reading: MachineReading, _ services: ServiceLog) {
         isBelow = threshold.test == .below
-        let compared = Judgement.compared(parameter, reading)
+        let compared = parameter.compared(in: reading)
         guard let compared, threshold.test != .shown else {
             value = compared
             advice = nil
@@ -68,10 +68,13 @@ struct Judgement {
     }
 
     func isWorse(_ value: Int64, than worst: Int64?) -> Bool { worst.map { isBelow ? value < $0 : value > $0 } ?? true }
+}
 
-    private static func compared(_ parameter: MachineParameter, _ reading: MachineReading) -> Int64? {
-        guard let value = reading.values[parameter] else { return nil }
-        switch parameter.row.kind {
+extension MachineParameter {
+    /// What rules compare of a reading, in thousandths: a value, a flag or count as such, the age of a time in days.
+    public func compared(in reading: MachineReading) -> Int64? {
+        guard let value = reading.values[self] else { return nil }
+        switch row.kind {
         case .number: return value
         case .flag, .count: return value * 1_000
         // An age in days at the reading's time.

@@ -119,6 +119,9 @@ extension ThresholdField {
         return [parameter.row.name]
     }
 
+    /// Every name that this parameter was given in alerts.
+    public static func names(of parameter: MachineParameter) -> [String] { ThresholdField.parameter(parameter).names }
+
     static let acceptedNames = table.flatMap(\.names)
 
     /// The type that a row must have to be judged; nil for fields that are only shown.

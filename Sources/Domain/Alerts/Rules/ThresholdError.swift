@@ -40,10 +40,16 @@ public struct ThresholdProblem: Equatable, Sendable, CustomStringConvertible {
 
     /// The same for who fills in a form: without file and line, and the element by its field's name there.
     public func text(named label: String) -> String {
-        var why = reason.text
-        if case .contradicts = reason, why.hasPrefix(element + " ") { why = String(why.dropFirst(element.count + 1)) }
         let found = value.map { "is \"\(ThresholdProblem.printable($0))\", " } ?? ""
         return "\(label): \(found)\(why)"
+    }
+
+    /// Only what is accepted, for who reads it beside the field: `must be a number such as 65 or 65.5.`
+    public var why: String {
+        if case .contradicts = reason, reason.text.hasPrefix(element + " ") {
+            return String(reason.text.dropFirst(element.count + 1))
+        }
+        return reason.text
     }
 
     /// A value of a hostile file must not break the line of a log: short, and without control characters.

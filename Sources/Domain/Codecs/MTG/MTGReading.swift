@@ -183,6 +183,7 @@ extension MTGReading {
             vehicle: vehicle, ts: ts, id: id(vehicle: vehicle), model: registered ?? model ?? "unknown")
         reading.serial = serial
         reading.firmware = firmware
+        reading.machineID = machineID
         reading.values = values
         reading.latitude = latitude
         reading.longitude = longitude

@@ -37,10 +37,12 @@ extension RecordDecoder {
             kind = .service(atHours: hours)
         } else if scanner.isText(.kind, "acknowledgement") {
             kind = .acknowledgement(alert: try id(.alert, "alert"))
+        } else if let triage = try triage() {
+            kind = .triage(triage)
         } else if scanner.isText(.kind, "silence") {
             kind = .silence(try silence())
         } else if scanner.isText(.kind, "poll_request") {
-            kind = .pollRequest(untilMs: try untilMs())
+            kind = .pollRequest(untilMs: try untilMs(), try wanted())
         } else if scanner.isText(.kind, "poll_answer") {
             guard let answer = try text(.text, "text") else { throw .keyMissing("text") }
             kind = .pollAnswer(request: try id(.request, "request"), isDone: scanner.isTrue(.done), text: answer)
@@ -48,6 +50,24 @@ extension RecordDecoder {
             return try carKind(ts)
         }
         return kind
+    }
+
+    /// Nil: it is none.
+    private func triage() throws(DecodeError) -> Action.Triage? {
+        let word: Action.Triage.Word
+        if scanner.isText(.kind, "alert_assignment") {
+            word = .assigned(to: scanner.isAbsent(.account) ? nil : try id(.account, "account"))
+        } else if scanner.isText(.kind, "alert_comment") {
+            guard try text(.note, "note") != nil else { throw .keyMissing("note") }
+            word = .comment
+        } else if scanner.isText(.kind, "alert_reopening") {
+            word = .reopened
+        } else if scanner.isText(.kind, "alert_mute") {
+            word = .muted(untilMs: scanner.isAbsent(.untilTs) ? nil : try untilMs())
+        } else {
+            return nil
+        }
+        return Action.Triage(alert: try id(.alert, "alert"), word)
     }
 
     private func carKind(_ ts: Int64) throws(DecodeError) -> Action.Kind {
@@ -227,6 +247,13 @@ extension RecordDecoder {
 
     private func untilMs() throws(DecodeError) -> Int64 { try time(.untilTs, "until_ts") }
 
+    /// Readings, where it does not say.
+    private func wanted() throws(DecodeError) -> Action.Wanted {
+        if scanner.isAbsent(.wants) { return .readings }
+        guard scanner.isText(.wants, "debug_log") else { throw .keyMissing("wants") }
+        return .debugLog
+    }
+
     private func silence() throws(DecodeError) -> Action.Silence {
         let untilMs = try untilMs()
         var parameter: MachineParameter?
@@ -246,7 +273,12 @@ extension RecordWriter {
             case .registration(let registration): ("registration", fields(registration))
             case .service(let atHours): ("service", [("engine_hours_h", .number(Decimal.text(atHours, decimals: 3)))])
             case .acknowledgement(let alert): ("acknowledgement", [("alert", .text(alert))])
-            case .pollRequest(let untilMs): ("poll_request", [("until_ts", .integer(untilMs))])
+            case .triage(let triage): fields(triage)
+            case .pollRequest(let untilMs, let wanted):
+                (
+                    "poll_request",
+                    [("until_ts", .integer(untilMs)), ("wants", wanted == .readings ? nil : .text(wanted.rawValue))]
+                )
             case .pollAnswer(let request, let isDone, let text):
                 ("poll_answer", [("request", .text(request)), ("done", .bool(isDone)), ("text", .text(text))])
             case .silence(let silence):
@@ -326,6 +358,16 @@ extension RecordWriter {
             ("lamp", scan.isLampOn.map { .bool($0) }), ("not_ready", texts(scan.notReady)),
             ("vin", scan.vin.map { .text($0) }), ("freeze_frame", scan.freezeFrame.map { .text($0) }),
         ]
+    }
+
+    private static func fields(_ triage: Action.Triage) -> (String, [(String, JSONValue?)]) {
+        let alert: (String, JSONValue?) = ("alert", .text(triage.alert))
+        return switch triage.word {
+        case .assigned(let account): ("alert_assignment", [alert, ("account", account.map { .text($0) })])
+        case .comment: ("alert_comment", [alert])
+        case .reopened: ("alert_reopening", [alert])
+        case .muted(let untilMs): ("alert_mute", [alert, ("until_ts", untilMs.map { .integer($0) })])
+        }
     }
 
     private static func texts(_ texts: [String]) -> JSONValue { .list(texts.map { .text($0) }) }

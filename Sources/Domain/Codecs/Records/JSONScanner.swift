@@ -15,7 +15,7 @@ final class JSONScanner {
         "not_ready", "freeze_frame", "vin", "make", "year", "fuel", "tank_l", "displacement_cc",
         "volumetric_efficiency_pct", "distance_km", "average_speed_kmh", "max_speed_kmh", "fuel_l", "average_mpg",
         "idle_s",
-        "max_coolant_c", "sharp_accelerations", "sharp_brakings", "hour_ts", "answer",
+        "max_coolant_c", "sharp_accelerations", "sharp_brakings", "hour_ts", "answer", "machine_id", "wants",
     ]
     enum Common: Int {
         case schema, kind, id, vehicle, ts, model, serial, firmware, connectedDeviceNames, reporting, version, rules
@@ -24,7 +24,7 @@ final class JSONScanner {
         case tripTs, tag, fromTs, driver, account, settings, pids, stored, pending, permanent, lamp
         case notReady, freezeFrame, vin, make, year, fuel, tankL, displacementCc, volumetricEfficiencyPct
         case distanceKm, averageSpeedKmh, maxSpeedKmh, fuelL, averageMpg, idleS, maxCoolantC
-        case sharpAccelerations, sharpBrakings, hourTs, answer
+        case sharpAccelerations, sharpBrakings, hourTs, answer, machineID, wants
     }
 
     static let recordBytesMax = 1_000_000

@@ -147,6 +147,7 @@ public final class RecordDecoder {
         var reading = MachineReading(vehicle: vehicle, ts: ts, id: id, model: model)
         reading.serial = scanner.text(.serial, bytesMax: 64)
         reading.firmware = scanner.text(.firmware, bytesMax: 64)
+        reading.machineID = scanner.text(.machineID, bytesMax: 64)
         reading.connectedDevices = scanner.strings(.connectedDeviceNames, bytesMax: 64)
         var dropped = 0
         for parameter in MachineParameter.ofMachines {

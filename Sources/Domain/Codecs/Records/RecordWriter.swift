@@ -49,6 +49,7 @@ public enum RecordWriter {
         func add(_ key: String, _ value: JSONValue?) { if let value { fields.append((key, value)) } }
         add("serial", reading.serial.map(JSONValue.text))
         add("firmware", reading.firmware.map(JSONValue.text))
+        add("machine_id", reading.machineID.map(JSONValue.text))
         for parameter in MachineParameter.ofMachines {
             add(parameter.row.key, reading.values[parameter].map { number($0, parameter.row.kind) })
         }

@@ -74,7 +74,8 @@ public struct CarAccounts: Equatable, Sendable {
         switch action.kind {
         case .registration: owners
         case .assignment: drivers
-        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+        case .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+            .tripDiscard,
             .tripTag, .driving, .settings, .scanRequest, .scan, .support, .tripSummary, .weather:
             nil
         }
@@ -92,7 +93,8 @@ public struct CarAccounts: Equatable, Sendable {
             guard let car = registration.car else { return true }
             return owners.insert(entry(car.account), before: .whoseTheFirstSays)
         case .assignment(let driver): return drivers.insert(entry(driver), before: .nobodys)
-        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+        case .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+            .tripDiscard,
             .tripTag, .driving, .settings, .scanRequest, .scan, .support, .tripSummary, .weather:
             return true
         }
@@ -134,7 +136,8 @@ extension Action {
         switch kind {
         case .registration(let registration): registration.car != nil
         case .assignment: true
-        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+        case .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+            .tripDiscard,
             .tripTag, .driving, .settings, .scanRequest, .scan, .support, .tripSummary, .weather:
             false
         }

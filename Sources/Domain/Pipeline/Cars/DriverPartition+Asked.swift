@@ -55,7 +55,8 @@ extension DriverPartition {
         switch action.kind {
         case .settings: mustWaitForClock
         case .tripStart, .tripStop: false
-        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+        case .registration, .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripDiscard,
+            .tripTag,
             .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
             number.map { loading[$0] != nil } ?? false
         }
@@ -113,7 +114,8 @@ extension DriverPartition {
                     ask(number, fromMs: max(fromMs, leastMs), untilMs: .max, offset: offset, isLate: true)
                 }
             }
-        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripStart, .tripStop, .tripDiscard,
+        case .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripStart, .tripStop,
+            .tripDiscard,
             .tripTag, .settings, .scanRequest, .support, .tripSummary, .weather:
             return
         }

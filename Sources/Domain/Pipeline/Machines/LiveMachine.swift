@@ -16,6 +16,8 @@ struct LiveMachine {
     /// Those that wait to be judged, and corrected ones with the state as it was.
     private var late: [Int64: MachineRow] = [:]
     private(set) var hasChanged = false
+    /// Of a reading that told the machine's ID another one of the same time took the place, which does not.
+    private var isMachineIDLost = false
 
     init(_ machine: MachinePartition.Machine, isWaiting: Bool) {
         (vehicle, fold, lastMs) = (machine.vehicle, machine.fold, machine.fold.lastMs)
@@ -60,6 +62,7 @@ struct LiveMachine {
     /// - Returns: false: the stored one stays.
     mutating func insert(_ reading: MachineReading, over stored: MachineRow?, offset: Int64) -> Bool {
         if let stored, [stored.reading, reading].unioned() == [stored.reading] { return false }
+        if stored?.reading.machineID != nil, reading.machineID == nil { isMachineIDLost = true }
         let row = MachineRow(reading: reading, offset: offset, state: stored?.state)
         if let index = index(at: reading.ts) { inOrder[index] = row } else { late[reading.ts] = row }
         hasChanged = true
@@ -118,7 +121,8 @@ struct LiveMachine {
         guard let lastMs, !readings.isEmpty || !alerts.isEmpty || fold != nil && dueMs != wasDueMs else { return nil }
         return MachineChange(
             vehicle: vehicle, model: fold?.lastModel ?? readings.last?.reading.model ?? "", lastMs: lastMs,
-            readings: readings, alerts: alerts, isLatest: fold != nil, nextDeadlineMs: dueMs)
+            readings: readings, alerts: alerts, isLatest: fold != nil, nextDeadlineMs: dueMs,
+            isMachineIDLost: isMachineIDLost)
     }
 }
 

@@ -168,13 +168,22 @@ public struct MachineChange: Equatable, Sendable {
     public let isLatest: Bool
     /// When the clock opens the next alert; nil: never.
     public let nextDeadlineMs: Int64?
+    /// A reading that told the machine's ID gave its place to one that does not: what was said before counts again.
+    public let isMachineIDLost: Bool
 
     package init(
         vehicle: VehicleID, model: String, lastMs: Int64, readings: [MachineRow], alerts: [ToldAlert], isLatest: Bool,
-        nextDeadlineMs: Int64?
+        nextDeadlineMs: Int64?, isMachineIDLost: Bool = false
     ) {
         (self.vehicle, self.model, self.lastMs, self.readings) = (vehicle, model, lastMs, readings)
         (self.alerts, self.isLatest, self.nextDeadlineMs) = (alerts, isLatest, nextDeadlineMs)
+        self.isMachineIDLost = isMachineIDLost
+    }
+
+    /// The ID that the box gave the machine last, of the readings that are written.
+    public var machineID: (text: String, readMs: Int64)? {
+        readings.lazy.map(\.reading).filter { $0.machineID?.isEmpty == false }.max { $0.ts < $1.ts }
+            .flatMap { reading in reading.machineID.map { ($0, reading.ts) } }
     }
 }
 
@@ -185,7 +194,8 @@ extension MachineChange {
         let alerts = alerts.filter { !later.contains($0.id) } + other.alerts
         return MachineChange(
             vehicle: vehicle, model: other.model, lastMs: other.lastMs, readings: readings + other.readings,
-            alerts: alerts.sorted { $0.id < $1.id }, isLatest: other.isLatest, nextDeadlineMs: other.nextDeadlineMs)
+            alerts: alerts.sorted { $0.id < $1.id }, isLatest: other.isLatest, nextDeadlineMs: other.nextDeadlineMs,
+            isMachineIDLost: isMachineIDLost || other.isMachineIDLost)
     }
 }
 

@@ -5,7 +5,7 @@ extension MachineReading {
     fileprivate var text: String {
         let numbers = values.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key.rawValue)=\($0.value)" }
         return
-            "\(model)|\(serial ?? "")|\(firmware ?? "")|\(numbers)|\(connectedDevices ?? [])|\(latitude ?? .min)|\(longitude ?? .min)|\(isReporting)|\(isPartial)"
+            "\(model)|\(serial ?? "")|\(firmware ?? "")|\(numbers)|\(connectedDevices ?? [])|\(latitude ?? .min)|\(longitude ?? .min)|\(isReporting)|\(isPartial)|\(machineID ?? "")"
     }
 }
 

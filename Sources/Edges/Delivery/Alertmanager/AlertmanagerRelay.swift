@@ -6,6 +6,7 @@ internal import Codecs
 internal import Formats
 internal import Postgres
 internal import Notifications
+internal import Presentation
 internal import Storage
 package import Telemetry
 internal import Threads
@@ -94,8 +95,12 @@ package final class AlertmanagerRelay {
 
     /// Labels say which alert it is, so they never change while it is open, except that it may become critical.
     private func json(_ alert: NoticeAlert, dealers: String, nowMs: Int64) -> JSONValue {
+        // It is nobody's account: metric, as everywhere without one.
         func number(_ value: Double?) -> String? {
-            value.flatMap { Decimal.scaled($0, decimals: 3) }.map { Decimal.text($0, decimals: 3) + " " + alert.unit }
+            guard let value else { return nil }
+            guard alert.isOfFlag else { return ShownValue(value, unit: alert.unit, in: .metric).text }
+            guard case .parameter(let parameter)? = ThresholdField(anyName: alert.parameter) else { return nil }
+            return parameter.word(value != 0)
         }
         func texts(_ fields: [(String, String?)]) -> JSONValue {
             .object(fields.compactMap { key, value in value.flatMap { $0.isEmpty ? nil : (key, .text($0)) } })
@@ -115,7 +120,8 @@ package final class AlertmanagerRelay {
                 "annotations",
                 texts([
                     ("alert", alert.id), ("vehicle_name", alert.vehicleName), ("worst", number(alert.worstValue)),
-                    ("rule", number(alert.threshold).map { "\(alert.test.rawValue) \($0)" }), ("advice", alert.advice),
+                    ("rule", alert.isOfFlag ? nil : number(alert.threshold).map { "\(alert.test.rawValue) \($0)" }),
+                    ("advice", alert.advice),
                     ("acknowledged_by", alert.acknowledgedBy),
                 ])
             ),

@@ -15,14 +15,22 @@ package struct DebugLog {
     private let poller: Poller
     private let name: String
     private let timeoutMs: Int64
+    private let endMs: Int64
+    private let shouldStop: @Sendable () -> Bool
     private var received: [UInt8] = []
 
     /// - Parameters:
     ///   - pinned: SHA-256 of the box's certificate; nil: plain TCP, which the caller has found to be allowed.
     ///   - timeoutMs: for connecting, and for each answer.
-    package init(_ address: IPAddress, port: UInt16, pinned: String?, timeoutMs: Int64) throws {
+    ///   - wholeMs: for all of it.
+    package init(
+        _ address: IPAddress, port: UInt16, pinned: String?, timeoutMs: Int64, wholeMs: Int64 = 3_600_000,
+        shouldStop: @escaping @Sendable () -> Bool = { false }
+    ) throws {
         name = "\(address):\(port)"
         self.timeoutMs = timeoutMs
+        self.shouldStop = shouldStop
+        endMs = Clock.steadyMs() + wholeMs
         stream = try Stream(to: address, port: port, tls: pinned.map { _ in try TLSContext() }, pinned: pinned)
         poller = try Poller()
         try poller.add(stream.descriptor, tag: 0, reading: true, writing: true)
@@ -90,8 +98,8 @@ package struct DebugLog {
     }
 
     private func pause(until deadline: Int64) throws {
-        let leftMs = deadline - Clock.steadyMs()
-        guard leftMs > 0 else { throw SocketError("\(name): \(BoxFault.late)") }
+        let leftMs = min(deadline, endMs) - Clock.steadyMs()
+        guard leftMs > 0, !shouldStop() else { throw SocketError("\(name): \(BoxFault.late)") }
         try poller.change(stream.descriptor, tag: 0, reading: true, writing: stream.wantsWriting)
         _ = poller.wait(timeoutMs: Int32(min(leftMs, 1_000)))
     }

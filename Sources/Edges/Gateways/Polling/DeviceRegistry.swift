@@ -33,6 +33,8 @@ final class DeviceRegistry: Sendable {
     private struct State {
         var devices: [VehicleKind: [DeviceRegistration]] = [:]
         var requests: [VehicleKind: [DeviceRequest]] = [:]
+        /// Those of the last list.
+        var machines: [VehicleID: DeviceRegistration] = [:]
     }
 
     private let conninfo: String
@@ -64,6 +66,9 @@ final class DeviceRegistry: Sendable {
     func drainRequests(of kind: VehicleKind) -> [DeviceRequest] {
         state.withLock { $0.requests.removeValue(forKey: kind) ?? [] }
     }
+
+    /// Where a machine's box is, and may be; nil: it is not polled.
+    func machine(_ vehicle: VehicleID) -> DeviceRegistration? { state.withLock { $0.machines[vehicle] } }
 
     /// The list that was read since the last call; nil: none.
     func drainRegistrations(of kind: VehicleKind) -> [DeviceRegistration]? {
@@ -141,7 +146,11 @@ final class DeviceRegistry: Sendable {
             if isAllowed(device) { devices[row.kind]!.append(device) } else { refusedCount += 1 }
         }
         refused.set(refusedCount)
-        state.withLock { $0.devices = devices }
+        let machines = Dictionary(devices[.machine]!.map { ($0.vehicle, $0) }) { _, last in last }
+        state.withLock { state in
+            state.devices = devices
+            state.machines = machines
+        }
         return sought
     }
 

@@ -19,6 +19,7 @@ package final class Gateway {
     private let parts: GatewayDependencies
     private let boxes: DevicePoller<BoxDriver>
     private let adapters: DevicePoller<AdapterDriver>
+    private let debugLogs: DebugLogRequests
 
     /// - Throws: `SpoolError` when the spool's file cannot be used.
     package init(_ settings: GatewaySettings, metrics: Metrics, health: Health = Health(), log: Log) throws {
@@ -35,6 +36,7 @@ package final class Gateway {
             metrics: metrics, health: health, log: log)
         boxes = try DevicePoller(try BoxDriver(parts), parts)
         adapters = try DevicePoller(AdapterDriver(parts), parts)
+        debugLogs = DebugLogRequests(parts, loop: health.loop("debug logs", patience: 10))
         let bytesMax = settings.spoolBytesMax
         health.check("spool") {
             let bytes = spool.bytes
@@ -50,6 +52,7 @@ package final class Gateway {
             "gateway started", ["spooled": "\(parts.spool.count)", "spool": "\(parts.settings.spoolPath)"])
         parts.registry.start()
         parts.drain.start()
+        debugLogs.start()
         let cars = WorkerThread("adapters", loop: parts.health.loop("adapters")) { [adapters] in
             adapters.run(shouldStop: $0)
         }
@@ -57,6 +60,7 @@ package final class Gateway {
         boxes.run { loop.asking(shouldStop) }
         loop.ended()
         cars.stop()
+        debugLogs.stop()
         parts.registry.stop()
         parts.drain.stop()
         parts.log.info("gateway stopped", ["spooled": "\(parts.spool.count)"])

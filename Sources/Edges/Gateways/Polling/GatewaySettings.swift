@@ -21,6 +21,10 @@ package struct GatewaySettings: Sendable {
     package var plain: [CIDR] = []
     /// The networks where they may be at all.
     package var reach: AddressPolicy
+    /// The database of debug logs.
+    package var debugConninfo = ""
+    /// The folder of boxes' own keys, a file `VEHICLE.key` each; empty: there are none.
+    package var debugKeysFolder = ""
     /// When a failed request is reported: later than any attempt takes, so that the time reveals nothing about an address.
     package var failureToldMs: Int64 = 20_000
     /// Boxes are asked for all that they still have, whatever was stored before: repeats count once.

@@ -26,7 +26,7 @@ package struct AlertDetail: Sendable {
     /// not the one that judged (a partition's own).
     package let ruleSource: String?
     package let isOwnRule: Bool
-    package let ending: String
+    private let judgedBy: Threshold?
     package let recommended, advice: String?
     /// The limits it was judged by, in the stored unit.
     package let limits: [LineChart.Limit]
@@ -38,6 +38,9 @@ package struct AlertDetail: Sendable {
     package let acknowledged, silencedUntil: String?
     package let acknowledgement: (by: String, ms: Int64, note: String?)?
     package let silencedUntilMs: Int64?
+    package let isMutedToItsEnd, isService: Bool
+    /// Who is to take care of it; nil: nobody was asked.
+    package let assignedTo: String?
     /// When it was told that it opened, and that it is over; and whether that was late (Lateness).
     package let told, resolvedTold: (text: String, isLate: Bool)?
 
@@ -77,6 +80,9 @@ package struct AlertDetail: Sendable {
         }
         silencedUntilMs = try row.timestampMs("silenced_until_at")
         silencedUntil = silencedUntilMs.map(UTC.text)
+        isMutedToItsEnd = try row.bool("is_muted_to_its_end")!
+        isService = try row.bool("is_service")!
+        assignedTo = try row.text("assigned_to")
         told = try AlertDetail.told(row, "told_at", of: "first_opened_at")
         resolvedTold = try AlertDetail.told(row, "resolved_told_at", of: "resolved_at")
 
@@ -84,7 +90,7 @@ package struct AlertDetail: Sendable {
         ruleSource = threshold.map { $0.isOwn ? "of this machine" : "of model \(alert.model)" }
         isOwnRule = threshold?.isOwn ?? false
         limits = AlertDetail.limits(alert, threshold?.threshold)
-        ending = AlertDetail.ending(alert, threshold?.threshold)
+        judgedBy = threshold?.threshold
         readings = try AlertDetail.readings(alert, queries, connection)
     }
 
@@ -116,15 +122,23 @@ package struct AlertDetail: Sendable {
         return found.compactMap { value, kind in value.map { LineChart.Limit($0, kind) } }
     }
 
-    private static func ending(_ alert: AlertRow, _ threshold: Threshold?) -> String {
-        guard alert.resolvedMs == nil else { return "it is over" }
-        guard let threshold else { return "a reading for which the rule does not hold" }
-        if threshold.every != nil { return "recording a service" }
+    /// What would end it, in the words of a page.
+    package func ending(in units: DriverSettings.Units) -> String { ending { alert.shown($0, units) ?? $0 } }
+
+    /// As programs read it: in the unit of the rule.
+    private var ending: String {
         let unit = alert.unit.allSatisfy(\.isWhitespace) ? "" : " \(alert.unit)"
+        return ending { $0 + unit }
+    }
+
+    private func ending(_ shown: (String) -> String) -> String {
+        guard alert.resolvedMs == nil else { return "it is over" }
+        guard let threshold = judgedBy else { return "a reading for which the rule does not hold" }
+        if threshold.every != nil { return "recording a service" }
         guard let limit = threshold.clear ?? threshold.threshold else { return "a reading that has \(alert.parameter)" }
-        let text = Decimal.text(limit, decimals: 3)
+        let text = shown(Decimal.text(limit, decimals: 3))
         if threshold.type == .bool { return "a reading with \(alert.parameter) \(text)" }
-        return "a reading with \(alert.parameter) of \(text)\(unit) or \(threshold.test == .above ? "less" : "more")"
+        return "a reading with \(alert.parameter) of \(text) or \(threshold.test == .above ? "less" : "more")"
     }
 
     private static func readings(
@@ -160,7 +174,7 @@ package struct AlertDetail: Sendable {
             ("rule", "\(rule), \(ruleSource ?? "its rule set is not on record"), version \(rulesVersion)"),
             ("before it", repeats == 0 ? nil : "\(repeats) of this parameter in 30 days"), ("ends with", ending),
             ("recommended", recommended.map { "\($0) \(unit)" }), ("advice", advice),
-            ("acknowledged", acknowledged), ("silenced until", silencedUntil),
+            ("acknowledged", acknowledged), ("with", assignedTo), ("silenced until", silencedUntil),
         ]
         var table = Table(["reading", "time", "\(parameter), \(unit)", "id", "topic", "partition", "offset"])
         for reading in readings {
@@ -185,7 +199,7 @@ package struct AlertDetail: Sendable {
             ("rule_source", .optional(ruleSource)),
             ("rules_version", .text(rulesVersion)), ("ends_with", .text(ending)), ("recommended", .number(recommended)),
             ("advice", .optional(advice)), ("acknowledged", .optional(acknowledged)),
-            ("silenced_until", .optional(silencedUntil)),
+            ("assigned_to", .optional(assignedTo)), ("silenced_until", .optional(silencedUntil)),
             (
                 "readings",
                 .list(

@@ -3,6 +3,7 @@ internal import Basics
 internal import Codecs
 package import Fleet
 internal import Formats
+internal import Presentation
 package import Postgres
 
 /// An alert as it stands in the database.
@@ -40,11 +41,31 @@ package struct AlertRow: Sendable {
         try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }.map { Decimal.text($0, decimals: 3) }
     }
 
-    /// `above 85 °C`; a flag that must be 1 is `no`.
+    /// `above 85 °C`; a flag that must be 1 is `no`, a reprogramming `failed`.
     package var rule: String {
         let unit = unit.allSatisfy(\.isWhitespace) ? nil : unit
-        if test == .below, threshold == "1", unit == nil { return "no" }
+        if isOfFlag { return flagWord(false) }
         return [test.rawValue, threshold, unit].compactMap { $0 }.joined(separator: " ")
+    }
+
+    /// It is about something that must be so.
+    package var isOfFlag: Bool { test == .below && threshold == "1" && unit.allSatisfy(\.isWhitespace) }
+
+    private func flagWord(_ flag: Bool) -> String {
+        guard case .parameter(let parameter)? = ThresholdField(anyName: parameter) else { return flag ? "yes" : "no" }
+        return parameter.word(flag)
+    }
+
+    /// A value of the alert as an account reads it.
+    package func shown(_ value: String?, _ units: DriverSettings.Units) -> String? {
+        guard let value, let number = Double(value) else { return nil }
+        return isOfFlag ? flagWord(number != 0) : ShownValue(number, unit: unit, in: units).text
+    }
+
+    /// `above 85 °C`
+    package func shownRule(_ units: DriverSettings.Units) -> String {
+        guard !unit.allSatisfy(\.isWhitespace), let limit = shown(threshold, units) else { return rule }
+        return "\(test.rawValue) \(limit)"
     }
 
     static let columns = [

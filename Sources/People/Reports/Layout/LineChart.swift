@@ -8,8 +8,13 @@ package struct LineChart {
     /// The range of readings in one span of time; both values are equal for a single reading. Peaks do not vanish.
     package struct Point: Sendable {
         package let ms: Int64
-        package let least, most: Double
-        package init(ms: Int64, least: Double, most: Double) { (self.ms, self.least, self.most) = (ms, least, most) }
+        package let least, most, mean: Double
+
+        /// - Parameter mean: nil: amid both.
+        package init(ms: Int64, least: Double, most: Double, mean: Double? = nil) {
+            (self.ms, self.least, self.most) = (ms, least, most)
+            self.mean = mean ?? (least + most) / 2
+        }
     }
 
     package struct Limit: Sendable {

@@ -37,6 +37,12 @@ package struct QueryOutput: Sendable {
         return QueryOutput(columns: columns, rows: ordered.map(\.element))
     }
 
+    /// Columns that the reader has no use for are left out.
+    package func without(_ names: Set<String>) -> QueryOutput {
+        let kept = columns.indices.filter { !names.contains(columns[$0]) }
+        return QueryOutput(columns: kept.map { columns[$0] }, rows: rows.map { row in kept.map { row[$0] } })
+    }
+
     package func prefix(_ count: Int) -> QueryOutput { QueryOutput(columns: columns, rows: Array(rows.prefix(count))) }
 
     package var table: Table {
@@ -86,7 +92,7 @@ package struct QueryOutput: Sendable {
     private static func html(_ value: FieldValue) -> HTML {
         let text = cell(value) ?? "–"
         switch value {
-        case .integer, .number: return "<td class=\"n\">\(text)</td>"
+        case .integer, .number: return "<td class=\"num\">\(text)</td>"
         case .null, .bool, .text, .texts, .timestampMs: return "<td>\(text)</td>"
         }
     }

@@ -158,6 +158,14 @@ extension CarStatus {
     package var isDiscarded: Bool { read.isDiscarded }
     package var unmonitored: UnmonitoredReason? { notMonitored }
 
+    /// Where it was last, with its speed in km/h; nil: no place was read of late.
+    package var place: (latitudeDeg: Double, longitudeDeg: Double, speedKmh: Double?)? {
+        guard let latitude = latest[.latitude], let longitude = latest[.longitude] else { return nil }
+        return (
+            Double(latitude.value) / 1e7, Double(longitude.value) / 1e7, latest[.speed].map { Double($0.value) / 1_000 }
+        )
+    }
+
     package func isDriving(nowMs: Int64) -> Bool {
         read.isOpen && nowMs - read.trip.endMs <= rules.tripGapMs
     }
@@ -201,8 +209,8 @@ extension CarStatus {
             ),
             ("Fuel cost", decimal(figures.fuelCost.flatMap { Double($0) }, 2, figures.price?.currency ?? "")),
             ("Coolant", converted(signal(.coolant), "°C", 0)), ("Voltage", decimal(signal(.voltage), 1, "V")),
-            ("Sharp accelerations", String(totals.sharpAccelerations)),
-            ("Sharp brakings", String(totals.sharpBrakings)),
+            ("Harsh accelerations", String(totals.sharpAccelerations)),
+            ("Harsh brakings", String(totals.sharpBrakings)),
         ]
     }
 }

@@ -42,6 +42,9 @@ package struct TripsOutput: Sendable {
         trips.append(Row(name: name, figures: figures))
     }
 
+    /// - Parameter keys: of the columns that are wanted beside the name, in their order; nil: all.
+    package func csv(only keys: [String]?) -> String { table(only: keys).csv() }
+
     func json(_ row: Row) -> JSONValue {
         .object(
             columns.map { column in
@@ -116,6 +119,12 @@ package struct TripsOutput: Sendable {
     ]
 
     func table() -> Table { table(columns) }
+
+    private func table(only keys: [String]?) -> Table {
+        guard let keys else { return table() }
+        return table(([nameKey] + keys).compactMap { key in columns.first { $0.key == key } })
+    }
+
     package func shortTable() -> Table {
         table(columns.filter { $0.key == nameKey || TripsOutput.short.contains($0.key) })
     }

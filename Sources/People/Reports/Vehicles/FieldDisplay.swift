@@ -19,7 +19,7 @@ package struct FieldDisplay: Sendable {
         /// Nothing judges it.
         case unjudged = "none"
 
-        init(_ open: OpenAlert) {
+        package init(_ open: OpenAlert) {
             switch (open.alert.state, open.alert.severity) {
             case (.dueSoon, _): self = .dueSoon
             case (_, .critical): self = .critical
@@ -39,6 +39,8 @@ package struct FieldDisplay: Sendable {
 
     package let vehicle: String
     package let name, model: String?
+    /// What its box calls it; nil also where that is not for the reader.
+    package let machineID: String?
     package let isDisabled: Bool
     package let lastMs: Int64?
     /// Nil: something judges it.
@@ -46,17 +48,26 @@ package struct FieldDisplay: Sendable {
     package let alerts: [OpenAlert]
     package let values: [Value]
 
+    /// Of its latest reading.
+    package var engineHours: Double? {
+        guard let value = values.first(where: { $0.name == MachineParameter.engineHours.row.name }),
+            case .number(let hours) = value.stored
+        else { return nil }
+        return hours
+    }
+
     /// The state of the worst alert that is open.
     package var state: Standing { alerts.first.map(Standing.init) ?? (notMonitored == nil ? .ok : .unjudged) }
 
     init(
-        vehicle: String, name: String?, model: String?, isDisabled: Bool, lastMs: Int64?,
+        vehicle: String, name: String?, model: String?, machineID: String?, isDisabled: Bool, lastMs: Int64?,
         notMonitored: UnmonitoredReason?, open: [OpenAlert],
         latest: [MachineDetail.Value], judged: Set<String>, show: (MachineDetail.Value) -> String
     ) {
         self.vehicle = vehicle
         self.name = name
         self.model = model
+        self.machineID = machineID
         self.isDisabled = isDisabled
         self.lastMs = lastMs
         self.notMonitored = notMonitored
@@ -73,7 +84,8 @@ package struct FieldDisplay: Sendable {
     package var json: String {
         let known: [JSONValue.Field] = [
             ("vehicle", .text(vehicle)), ("name", .optional(name)), ("model", .optional(model)),
-            ("is_disabled", .bool(isDisabled)), ("last_updated", .optional(lastMs.map(UTC.text))),
+            ("machine_id", .optional(machineID)), ("is_disabled", .bool(isDisabled)),
+            ("last_updated", .optional(lastMs.map(UTC.text))),
             ("state", .text(state.rawValue)),
             ("alerts", .list(alerts.map(\.json))),
             (
@@ -98,7 +110,7 @@ extension MachineDetail {
         _ queries: ReportQueries, on connection: Connection, show: (Value) -> String
     ) throws -> FieldDisplay {
         FieldDisplay(
-            vehicle: vehicle, name: name, model: model, isDisabled: isDisabled, lastMs: lastMs,
+            vehicle: vehicle, name: name, model: model, machineID: machineID, isDisabled: isDisabled, lastMs: lastMs,
             notMonitored: notMonitored,
             open: try OpenAlert.read(
                 ofKind: .machine, vehicle, role: role, limit: 100, queries, on: connection),

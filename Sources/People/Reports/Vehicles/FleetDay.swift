@@ -266,8 +266,9 @@ struct FleetDay: ReportOutput {
             rows: alerts.map { alert in
                 [
                     alert.vehicle, alert.model, alert.parameter,
-                    alert.severity.rawValue, alert.state.rawValue, alert.rule,
-                    day.minute(alert.openedMs), alert.resolvedMs.map(day.minute), alert.worstValue, alert.advice,
+                    alert.severity.rawValue, alert.state.rawValue, alert.shownRule(ask.units),
+                    day.minute(alert.openedMs), alert.resolvedMs.map(day.minute),
+                    alert.shown(alert.worstValue, ask.units), alert.advice,
                 ]
             },
             empty: unmonitored.isEmpty

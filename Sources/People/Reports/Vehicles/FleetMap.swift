@@ -1,5 +1,6 @@
 package import Alerts
 internal import Codecs
+internal import Foundation
 package import Fleet
 package import Postgres
 
@@ -7,6 +8,8 @@ package import Postgres
 package struct FleetMap: Sendable {
     /// More are not shown at once: who has more searches, or looks at a group.
     package static let vehiclesMax: Int64 = 2_000
+    /// On the map itself, which draws them as clusters.
+    package static let placesMax: Int64 = 20_000
     private static let groupsMax: Int64 = 200
 
     package struct Vehicle: Sendable {
@@ -19,6 +22,8 @@ package struct FleetMap: Sendable {
         package let position: Position?
         /// When it was there.
         package let positionMs: Int64?
+        /// Where it goes, in degrees from north; nil: it stands, or has told of one place only.
+        package let courseDeg: Int?
         /// The speed of a car on a trip.
         package let speedMilliKmh: Int32?
         package let openAlerts: Int
@@ -36,9 +41,10 @@ package struct FleetMap: Sendable {
     ///   - search: a part of the name or id; empty: all.
     ///   - group: a tag; empty: all.
     ///   - tripGapMs: where none is on record.
+    ///   - vehiclesMax: how many at most, by name.
     package static func read(
-        search: String, group: String, role: Audience, tripGapMs: Int64, nowMs: Int64, _ queries: ReportQueries,
-        on connection: Connection
+        search: String, group: String, role: Audience, tripGapMs: Int64, nowMs: Int64, vehiclesMax: Int64 = vehiclesMax,
+        _ queries: ReportQueries, on connection: Connection
     ) throws -> FleetMap {
         let rows = try connection.query(
             queries["fleet_map"],
@@ -72,6 +78,9 @@ extension FleetMap.Vehicle {
             let placed = readings.last { Position($0) != nil }
             position = placed.flatMap(Position.init)
             positionMs = placed?.ts
+            courseDeg =
+                state == .moving
+                ? position.flatMap { $0.course(from: readings.reversed().lazy.compactMap(Position.init)) } : nil
             speedMilliKmh = state == .moving || state == .idling ? speed : nil
         case .machine:
             let places = try FleetMap.Vehicle.places(row)
@@ -81,6 +90,7 @@ extension FleetMap.Vehicle {
                 isAway: try row.bool("contact") == false, places: places, nowMs: nowMs)
             position = places.first?.position
             positionMs = places.first?.ms
+            courseDeg = state == .moving ? position.flatMap { $0.course(from: places.lazy.map(\.position)) } : nil
             speedMilliKmh = nil
         }
     }
@@ -105,8 +115,20 @@ extension FleetMap.Vehicle {
 }
 
 extension Position {
+    /// From the first of earlier places that is more than five metres away: nearer ones may be the receiver's noise.
+    fileprivate func course(from earlier: some Sequence<Position>) -> Int? {
+        for place in earlier {
+            let north = Double(latitude - place.latitude), shrink = cos(Double(latitude) / 1e7 * .pi / 180)
+            let east = Double(longitude - place.longitude) * shrink
+            // 1e-7 degrees of latitude are 11.1 mm.
+            guard (north * north + east * east).squareRoot() * 0.0111 > 5 else { continue }
+            return (Int((atan2(east, north) * 180 / .pi).rounded()) + 360) % 360
+        }
+        return nil
+    }
+
     /// Nil: no place on earth.
-    fileprivate init?(latitudeDeg: Double, longitudeDeg: Double) {
+    init?(latitudeDeg: Double, longitudeDeg: Double) {
         guard abs(latitudeDeg) <= 90, abs(longitudeDeg) <= 180 else { return nil }
         self.init(
             latitude: Int32((latitudeDeg * 1e7).rounded()), longitude: Int32((longitudeDeg * 1e7).rounded()))

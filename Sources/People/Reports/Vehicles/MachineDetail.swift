@@ -13,7 +13,12 @@ package struct MachineDetail {
 
     let vehicle: String
     let name, model: String?
+    /// What its box calls it; nil also where that is not for the role.
+    package let machineID: String?
     private let tags: [String]
+    /// A dealer's, which nobody else is shown.
+    private let ownClass: String?
+    private let ownTags: [String]
     let isDisabled: Bool
     package let lastMs: Int64?
     /// Nil: something judges it.
@@ -34,13 +39,17 @@ package struct MachineDetail {
         name = try row.text("name")
         self.model = model
         tags = try row.textArray("tags")!.compactMap { $0 }
+        ownClass = try row.text("own_class")
+        ownTags = try row.textArray("own_tags")!.compactMap { $0 }
         isDisabled = try row.bool("is_disabled")!
         lastMs = try row.timestampMs("last_reading_at")
         notMonitored = try UnmonitoredReason(row)
         let rules = try row.text("rules").map(RuleSet.init(text:))
         let thresholds = rules?.thresholds(of: model ?? "", id) ?? []
         self.thresholds = thresholds
-        shown = ReadingColumn.table.filter { role.seen.contains($0.audience(by: thresholds)) }
+        let shown = ReadingColumn.table.filter { role.seen.contains($0.audience(by: thresholds)) }
+        self.shown = shown
+        machineID = shown.contains { $0.name == "machine_id" } ? try row.text("machine_id") : nil
     }
 
     /// The small document for a field view: what is wrong, the worst first, and the latest reading.
@@ -65,7 +74,36 @@ package struct MachineDetail {
             ("last_updated", .optional(lastMs.map(UTC.text))), ("alerts", .list(alerts.map(\.json))),
             ("parameters", .list(parameters ?? [])),
         ]
-        return JSONValue.object(known + UnmonitoredReason.fields(notMonitored)).rendered(indent: true)
+        let own = role == .dealer ? MachineDetail.own(ownClass, ownTags) : []
+        return JSONValue.object(known + own + UnmonitoredReason.fields(notMonitored)).rendered(indent: true)
+    }
+
+    /// Fields that only answers for dealers have.
+    static func own(_ ownClass: String?, _ ownTags: [String]) -> [JSONValue.Field] {
+        [("own_class", .optional(ownClass)), ("own_tags", .list(ownTags.map { .text($0) }))]
+    }
+
+    /// How many rules watch it.
+    package var rulesCount: Int { thresholds.count { $0.judged != nil } }
+
+    /// What is left of the hours between two services.
+    package struct ServiceDue: Sendable {
+        /// Negative: it is overdue.
+        package let leftH: Double
+        package let everyH: Double
+    }
+
+    /// Nil: no rule has services of it, or it has not said its hours.
+    /// - Parameters:
+    ///   - hours: of the engine, by its latest reading.
+    ///   - servicedAt: engine hours of the last service; nil: none is recorded.
+    package func serviceDue(hours: Double?, servicedAt: Double?) -> ServiceDue? {
+        guard let hours, let servicedAt, let every = thresholds.first(where: { $0.judged == .engineHours })?.every
+        else {
+            return nil
+        }
+        let everyH = Double(every) / 1_000
+        return ServiceDue(leftH: everyH - (hours - servicedAt), everyH: everyH)
     }
 
     /// A value of its latest reading.
@@ -73,6 +111,8 @@ package struct MachineDetail {
         package let name: String
         package let value: FieldValue
         package let unit: String?
+        /// Nil: it is a text, or a place.
+        package let parameter: MachineParameter?
         package let readMs: Int64
     }
 
@@ -83,7 +123,11 @@ package struct MachineDetail {
         let readMs = try row.timestampMs("read_at")!
         return try shown.compactMap { column in
             let value = try row.value(row.index(of: column.name))
-            return value == .null ? nil : Value(name: column.shownName, value: value, unit: column.unit, readMs: readMs)
+            return value == .null
+                ? nil
+                : Value(
+                    name: column.shownName, value: value, unit: column.unit, parameter: column.parameter, readMs: readMs
+                )
         }
     }
 
@@ -99,12 +143,14 @@ package struct MachineDetail {
 
     /// A parameter over time, with what it is judged by; values are in the stored unit.
     package struct Series: Sendable {
-        package let name, unit: String
+        package let key, name, unit: String
+        /// Its limits are judged from below.
+        let isLeast: Bool
         package let points: [LineChart.Point]
         package let limits: [LineChart.Limit]
     }
 
-    private static let charted: [MachineParameter] = [
+    static let charted: [MachineParameter] = [
         .coolantTemperature, .hydraulicOilTemperature, .tirePressure, .fuelLevel,
     ]
 
@@ -112,24 +158,51 @@ package struct MachineDetail {
     package func series(
         _ span: Range<Int64>, pieceS: Int64, _ queries: ReportQueries, on connection: Connection
     ) throws -> [Series] {
-        let rows = try connection.query(
+        try series(try pieces(span, pieceS: pieceS, queries, connection))
+    }
+
+    func pieces(
+        _ span: Range<Int64>, pieceS: Int64, _ queries: ReportQueries, _ connection: Connection
+    ) throws -> Rows {
+        try connection.query(
             queries["machine_history"],
             [.text(vehicle), .timestampMs(span.lowerBound), .timestampMs(span.upperBound), .int8(pieceS)])
-        return try MachineDetail.charted.compactMap { parameter in
+    }
+
+    /// Where it was; empty where that is not for the reader.
+    func places(_ rows: Rows) throws -> [(ms: Int64, latitudeDeg: Double, longitudeDeg: Double)] {
+        guard shown.contains(where: { $0.name == "latitude_deg" }) else { return [] }
+        return try rows.compactMap { row in
+            guard let latitude = try row.double("latitude_deg"), let longitude = try row.double("longitude_deg") else {
+                return nil
+            }
+            return (try row.timestampMs("piece_at")!, latitude, longitude)
+        }
+    }
+
+    func series(_ rows: Rows) throws -> [Series] {
+        try MachineDetail.charted.compactMap { parameter in
             let key = parameter.row.key
             guard shown.contains(where: { $0.name == key }) else { return nil }
             let points = try rows.compactMap { row -> LineChart.Point? in
                 guard let least = try row.double(key + "_least"), let most = try row.double(key + "_most") else {
                     return nil
                 }
-                return LineChart.Point(ms: try row.timestampMs("piece_at")!, least: least, most: most)
+                return LineChart.Point(
+                    ms: try row.timestampMs("piece_at")!, least: least, most: most, mean: try row.double(key + "_mean"))
             }
             return Series(
-                name: parameter.row.name, unit: parameter.row.unit, points: points, limits: limits(parameter))
+                key: key, name: parameter.row.name, unit: parameter.row.unit,
+                isLeast: isJudgedFromBelow(parameter), points: points,
+                limits: limits(parameter))
         }
     }
 
-    private func limits(_ parameter: MachineParameter) -> [LineChart.Limit] {
+    func isJudgedFromBelow(_ parameter: MachineParameter) -> Bool {
+        thresholds.first { $0.judged == parameter }?.test == .below
+    }
+
+    func limits(_ parameter: MachineParameter) -> [LineChart.Limit] {
         guard let rule = thresholds.first(where: { $0.judged == parameter }), rule.every == nil else { return [] }
         let found: [(Int64?, LineChart.Limit.Kind)] = [
             (rule.threshold, .warning), (rule.critical, .critical), (rule.recommended, .recommended),
@@ -153,7 +226,7 @@ package struct MachineDetail {
 
     /// A page of what it said, newest first: a row a reading, with the columns that the role sees.
     package struct History: Sendable {
-        package let columns: [(name: String, unit: String?)]
+        package let columns: [(name: String, unit: String?, parameter: MachineParameter?)]
         package let readings: [(readMs: Int64, model: String, values: [FieldValue])]
         /// The next page is of readings before this time; nil: this is the last one.
         package let nextMs: Int64?
@@ -171,7 +244,7 @@ package struct MachineDetail {
             )
         }
         return History(
-            columns: shown.map { ($0.shownName, $0.unit) }, readings: readings,
+            columns: shown.map { ($0.shownName, $0.unit, $0.parameter) }, readings: readings,
             nextMs: rows.count > limit ? readings.last?.readMs : nil)
     }
 
@@ -214,12 +287,16 @@ struct ReadingColumn {
             ReadingColumn("connected_device_names", "Connected Device Names", nil, .parameter(.connectedDevices)),
             ReadingColumn("serial", "Terminal Serial Number", nil, .serialNumber),
             ReadingColumn("firmware", "MTG Firmware Version", nil, .firmware),
+            ReadingColumn("machine_id", "Machine ID", nil, .machineID),
         ]
 
     /// Shown to dealers but not to farmers unless the model's rule says otherwise.
     private static let dealers: [ThresholdField] = [
         .serialNumber, .firmware, .parameter(.lastCellCallIn), .parameter(.lastReprogrammingStatus),
     ]
+
+    /// Nil: it is a text, or a place.
+    var parameter: MachineParameter? { MachineStore.parameters.first { $0.column == name }?.parameter }
 
     func audience(by thresholds: [Threshold]) -> Audience {
         thresholds.first { $0.field == field }?.audience

@@ -42,11 +42,11 @@ package struct MachineList {
             queries["vehicles"],
             [.text(tag), .text(search), .text("machine"), .textArray(role.seen.map(\.rawValue))] + place.parameters
                 + [.int8(limit)])
-        machines = .list(try rows.map(MachineList.json))
+        machines = .list(try rows.map { try MachineList.json($0, role) })
         next = Int64(rows.count) == limit ? try Place(rows[rows.count - 1]) : nil
     }
 
-    private static func json(_ row: Row) throws -> JSONValue {
+    private static func json(_ row: Row, _ role: Audience) throws -> JSONValue {
         let known: [JSONValue.Field] = [
             ("vehicle", .text(try row.text("vehicle")!)), ("name", .optional(try row.text("name"))),
             ("model", .optional(try row.text("model"))),
@@ -56,6 +56,10 @@ package struct MachineList {
             ("open_alerts", .integer(Int64(try row.int("open_alerts")!))),
             ("worst_severity", .optional(try row.text("worst_severity"))),
         ]
-        return .object(known + UnmonitoredReason.fields(try UnmonitoredReason(row)))
+        let own =
+            role == .dealer
+            ? MachineDetail.own(
+                try row.text("own_class"), try row.textArray("own_tags")!.compactMap { $0 }) : []
+        return .object(known + own + UnmonitoredReason.fields(try UnmonitoredReason(row)))
     }
 }

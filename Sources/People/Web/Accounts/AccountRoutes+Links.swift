@@ -18,9 +18,9 @@ extension AccountRoutes {
                     notice: .fault(text)), status)
         }
         guard let mail = AccountRoutes.mail(fields["mail"]) else {
-            return again(422, "The mail address is none, like name@example.org.")
+            return again(422, "Not an email like name@example.org.")
         }
-        guard let first, let last else { return again(422, "A name has at most 200 bytes and no line ends.") }
+        guard let first, let last else { return again(422, "A name has at most 200 bytes, on one line.") }
         let password: String
         switch AccountRoutes.newPassword(fields, mail: mail) {
         case .success(let chosen): password = chosen
@@ -64,7 +64,7 @@ extension AccountRoutes {
         }
         return .unkept(
             AccountView.said(
-                "Look into your mail", "A mail is on its way to \(mail). It says how to go on, within a day."))
+                "Check your mail", "We sent a mail to \(mail). Open its link within a day."))
     }
 
     func forgot(_ request: Request, _ fields: FormFields) throws -> Response {
@@ -72,7 +72,7 @@ extension AccountRoutes {
         guard let mail = AccountRoutes.mail(fields["mail"]) else {
             return .unkept(
                 AccountView.forgot(
-                    mail: fields["mail"] ?? "", notice: .fault("The mail address is none, like name@example.org.")), 422
+                    mail: fields["mail"] ?? "", notice: .fault("Not an email like name@example.org.")), 422
             )
         }
         let link = Token.random()
@@ -97,8 +97,7 @@ extension AccountRoutes {
         }
         return .unkept(
             AccountView.said(
-                "Look into your mail",
-                "If there is an account with \(mail), a mail with a link is on its way. It is good for an hour."))
+                "Check your mail", "If \(mail) has an account, a link is on its way. It works once, for an hour."))
     }
 
     func showLink(_ request: Request, _ purpose: PageSessionStore.LinkLook.Purpose) -> Response {
@@ -131,7 +130,7 @@ extension AccountRoutes {
             })
         else {
             return .unkept(
-                AccountView.confirm(link: link.text, notice: .fault("This is not the password that was chosen.")), 401)
+                AccountView.confirm(link: link.text, notice: .fault("Wrong password.")), 401)
         }
         try noteLogIn(session, request, with: "link")
         return Response.seeOther("/account").with("Set-Cookie", cookie.set(session, isKept: false))
@@ -149,7 +148,7 @@ extension AccountRoutes {
                     link: link.text, asksMail: !look.hasMail, mail: fields["mail"] ?? "", notice: .fault(text)), 422)
         }
         let mail = AccountRoutes.mail(fields["mail"])
-        guard look.hasMail || mail != nil else { return again("The mail address is none, like name@example.org.") }
+        guard look.hasMail || mail != nil else { return again("Not an email like name@example.org.") }
         let password: String
         switch AccountRoutes.newPassword(fields, mail: mail ?? "") {
         case .success(let chosen): password = chosen
@@ -162,11 +161,11 @@ extension AccountRoutes {
             try PageSessionStore.setPassword(link: link.digest, mail: mail, new: kept, device: device.digest, on: $0)
         }
         guard isSet else {
-            return look.hasMail ? AccountRoutes.linkOver : again("Another account has this mail address already.")
+            return look.hasMail ? AccountRoutes.linkOver : again("Another account has this email.")
         }
         return .unkept(
             AccountView.said(
-                "Your new password is set", "It holds from now on. You are logged out everywhere.")
+                "Password saved", "You were logged out everywhere. Log in with the new password.")
         ).with("Set-Cookie", deviceMark.set(device))
     }
 }

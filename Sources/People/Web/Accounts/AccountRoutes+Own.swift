@@ -3,8 +3,10 @@ internal import Crypto
 internal import ExternalServices
 internal import Fleet
 internal import HTTPServer
+internal import Presentation
 internal import Postgres
 internal import Storage
+internal import Telemetry
 
 /// One's own account: names, units, zone, password, where one is logged in.
 extension AccountRoutes {
@@ -12,14 +14,27 @@ extension AccountRoutes {
         _ session: Token, _ holder: AccountHolder, _ notice: FormView.Notice?, _ connection: Connection,
         status: Int = 200
     ) throws -> Response {
-        .unkept(
+        let caller = PageCaller(holder, session: session, secondFactor: secondFactor)
+        return shown(
+            "Your account", caller,
             AccountView.account(
-                holder, sessions: try PageSessionStore.sessions(ofSession: session.digest, on: connection),
-                mark: CSRFGuard.mark(session), notice: notice,
+                holder, sessions: try PageSessionStore.sessions(ofSession: session.digest, on: connection), caller,
+                nowMs: Clock.nowMs(), notice: notice,
                 more: AppPasswordView.sections(
                     holder, tokens: try AppPasswordStore.list(ofSession: session.digest, on: connection),
                     scopes: try AppPasswordStore.scopes(ofSession: session.digest, on: connection),
-                    hasFactors: codeKey != nil, mark: CSRFGuard.mark(session))), status)
+                    hasFactors: codeKey != nil, caller, nowMs: Clock.nowMs())), status: status)
+    }
+
+    /// A page of one's own account, in the shell; no cache keeps it.
+    func shown(
+        _ title: String, crumb: PageHeading.Crumb? = nil, _ caller: PageCaller, _ main: HTML, scripts: [String] = [],
+        status: Int = 200
+    ) -> Response {
+        var response = PageShell(caller: caller, assets: assets).page(
+            title, at: "/account", heading: PageHeading(title, crumb: crumb), scripts: scripts, main: main)
+        response.status = status
+        return response.with("Cache-Control", "no-store")
     }
 
     func change(
@@ -27,14 +42,14 @@ extension AccountRoutes {
     ) throws -> Response {
         guard let first = fields.name("first_name"), let last = fields.name("last_name") else {
             return try account(
-                session, holder, .fault("A name has at most 200 bytes and no line ends."), connection, status: 422)
+                session, holder, .fault("A name has at most 200 bytes, on one line."), connection, status: 422)
         }
         guard let units = DriverSettings.Units(rawValue: fields["units"] ?? "") else {
             return try account(session, holder, .fault("Units are metric or us."), connection, status: 422)
         }
         guard let zone = fields["zone"], TimeZoneName(zone) != nil else {
             return try account(
-                session, holder, .fault("The time zone is none that is known, like Europe/Berlin."), connection,
+                session, holder, .fault("Unknown time zone. Write it like Europe/Berlin."), connection,
                 status: 422)
         }
         try PageSessionStore.change(
@@ -67,11 +82,11 @@ extension AccountRoutes {
             try AuditLog.record(
                 .logInFailed, about: holder.mail, from: request.remote, [("why", "own password")], on: connection)
             return try account(
-                session, holder, .fault("The password as it is was wrong; nothing was changed."), connection,
+                session, holder, .fault("Wrong current password. Nothing was changed."), connection,
                 status: 401)
         }
         return try account(
-            session, holder, .done("The password is changed. Everywhere else you are logged out."), connection)
+            session, holder, .done("Password saved. You are logged out everywhere else."), connection)
     }
 
     func endSession(

@@ -31,6 +31,8 @@ package final class AccountRoutes: Sendable {
     let assets: AssetFiles
     /// The name of the log-in provider; nil: there is none.
     private let provider: String?
+    /// Nil: this is no `drover up --sample`.
+    let sample: SampleAccounts?
     let log: Log
     let data: PersonArchiveService
 
@@ -39,9 +41,10 @@ package final class AccountRoutes: Sendable {
     ///   - provider: the name of the OpenID provider, nil: there is none.
     ///   - accountMail: nil: no mail can be sent, so nobody registers or gets a new password by it.
     ///   - codeKey: nil: there are no second factors.
+    ///   - sample: who else is let in, by one click; nil: nobody.
     package init(
         conninfo: String, isSecure: Bool, accountMail: AccountMail?, codeKey: CodeKey?, secondFactor: SecondFactorRule,
-        assets: AssetFiles, provider: String?, log: Log
+        assets: AssetFiles, provider: String?, sample: SampleAccounts? = nil, log: Log
     ) {
         pool = ConnectionPool(conninfo: conninfo)
         data = PersonArchiveService(conninfo: conninfo, log: log)
@@ -53,11 +56,15 @@ package final class AccountRoutes: Sendable {
         self.log = log
         deviceMark = DeviceCookie(isSecure: isSecure)
         self.provider = provider
+        self.sample = sample
     }
 
     package func add(to router: inout Router) {
         router.add("GET", "/login") { [self] request in
-            .unkept(AccountView.logIn(next: AccountRoutes.next(request.query["next"]), provider: provider))
+            .unkept(
+                AccountView.logIn(
+                    next: AccountRoutes.next(request.query["next"]), provider: provider,
+                    hasSample: sample(for: request) != nil))
         }
         router.add("POST", "/login") { [self] in form($0, logIn) }
         router.add("POST", "/logout") { [self] in ownForm($0, isForHalf: true, logOut) }
@@ -81,6 +88,7 @@ package final class AccountRoutes: Sendable {
         router.add("POST", "/account/app-passwords/end") { [self] in ownForm($0, endAppPassword) }
         router.add("POST", "/account/data") { [self] in ownForm($0, downloadData) }
         addSecondFactor(to: &router)
+        addSample(to: &router)
     }
 
     // MARK: In and out
@@ -93,7 +101,13 @@ package final class AccountRoutes: Sendable {
                     mail: fields["mail"] ?? "", next: next, provider: provider, notice: .fault(text)), status)
         }
         guard let mail = AccountRoutes.mail(fields["mail"]), let password = fields.password("password") else {
-            return again(422, "Give your mail address and the password.")
+            return again(422, "Type your email and password.")
+        }
+        // Elsewhere such a password is as wrong as any: the account has none.
+        if let person = sample(for: request)?.person(mail: mail, password: password),
+            let entered = try enter(person, next: next, request)
+        {
+            return entered
         }
         guard !Password.isBusy else { return busy }
         let (shown, device) = (deviceMark.token(request), Token.random())
@@ -119,7 +133,7 @@ package final class AccountRoutes: Sendable {
         guard isIn else {
             try noteFailure(of: mail, request, "password")
             return again(
-                401, "The mail address or the password is wrong, or the mail address was not confirmed yet.")
+                401, "Wrong email or password, or the email is not confirmed yet.")
         }
         if try isHalf(session) { return toCode(session, next: next, isKept: isKept) }
         try noteLogIn(session, request, with: "password")
@@ -163,14 +177,14 @@ package final class AccountRoutes: Sendable {
     static func newPassword(_ fields: FormFields, mail: String) -> Result<String, Why> {
         let password = fields["password"] ?? ""
         guard password.count >= Password.length.lowerBound else {
-            return .failure(Why(text: "A password has at least \(Password.length.lowerBound) characters."))
+            return .failure(Why(text: "Too short: at least \(Password.length.lowerBound) characters."))
         }
         guard password.utf8.count <= Password.length.upperBound else {
-            return .failure(Why(text: "A password has at most \(Password.length.upperBound) bytes."))
+            return .failure(Why(text: "Too long: at most \(Password.length.upperBound) bytes."))
         }
-        guard password == fields["again"] else { return .failure(Why(text: "The two passwords are not the same.")) }
+        guard password == fields["again"] else { return .failure(Why(text: "The two passwords differ.")) }
         guard Set(password).count > 3, password.lowercased() != mail.lowercased() else {
-            return .failure(Why(text: "This password is too easily guessed."))
+            return .failure(Why(text: "Too easy to guess. Choose another."))
         }
         return .success(password)
     }
@@ -183,12 +197,11 @@ package final class AccountRoutes: Sendable {
     }
 
     static let tooMany =
-        "There were too many tries. Try again in 15 minutes, or ask whoever runs Drover for a link to a new password."
+        "Too many tries. Try again in 15 minutes, or ask an administrator for a link to a new password."
     static let linkOver = Response.unkept(
         AccountView.said(
-            "This link is over",
-            "It was used, replaced by a newer one, or is too old. Ask for another.",
-            link: ("/forgot", "Ask for a new one")), 410)
+            "This link no longer works", "It was used, replaced by a newer one, or is too old.",
+            link: ("/forgot", "Get a new link")), 410)
 
     /// Only to pages of ours.
     static func next(_ text: String?) -> String {
@@ -213,13 +226,13 @@ package final class AccountRoutes: Sendable {
     var noMail: Response {
         .unkept(
             AccountView.said(
-                "No mail", "This server sends no mail, so it can confirm nobody. Ask who runs it for an account."), 503)
+                "No email here", "This server sends no mail. Ask an administrator for an account."), 503)
     }
 
     var busy: Response {
         Response.problem(
             503, type: "busy",
-            detail: "Many people log in or choose a password at this moment. Try again in a few seconds."
+            detail: "Many people are logging in right now. Try again in a few seconds."
         ).with("Retry-After", "5")
     }
 
@@ -250,7 +263,7 @@ package final class AccountRoutes: Sendable {
         return withHolder(request, isForHalf: isForHalf) { session, holder, connection in
             guard fields[CSRFGuard.field] == CSRFGuard.mark(session) else {
                 return .problem(
-                    403, type: "form-old", detail: "This form is of another log-in. Open the page again.")
+                    403, type: "form-old", detail: "You logged in again since you opened this form. Reload the page.")
             }
             return try body(request, fields, session, holder, connection)
         }

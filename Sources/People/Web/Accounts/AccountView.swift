@@ -9,7 +9,8 @@ internal import Storage
 /// The pages of accounts, as HTML.
 enum AccountView {
     static func logIn(
-        mail: String = "", next: String = "", provider: String? = nil, notice: FormView.Notice? = nil
+        mail: String = "", next: String = "", provider: String? = nil, hasSample: Bool = false,
+        notice: FormView.Notice? = nil
     ) -> HTML {
         FormView.page(
             "Log in", notice,
@@ -17,58 +18,60 @@ enum AccountView {
                 "/login",
                 [
                     .hidden(name: "next", value: next),
-                    .input(name: "mail", label: "Mail address", type: "email", value: mail, autocomplete: "username"),
+                    .input(name: "mail", label: "Email", type: "email", value: mail, autocomplete: "username"),
                     .input(
                         name: "password", label: "Password", type: "password", value: "",
                         autocomplete: "current-password"),
-                    .check(name: "keep", label: "Stay logged in on this device"),
+                    .check(name: "keep", label: "Stay logged in"),
                 ], "Log in")
                 + (provider.map { there -> HTML in
                     let way = next.isEmpty ? "/oidc/start" : "/oidc/start?next=" + URLText.escaped(next)
-                    return "<p><a class=\"button\" href=\"\(way)\">Log in with \(there)</a></p>\n"
+                    return
+                        "<p class=\"or\"><span>or</span></p>\n<p><a class=\"btn wide\" href=\"\(way)\">\(HTML.icon(.key))Log in with \(there)</a></p>\n"
                 } ?? "")
                     + """
-                    <p><a href="/forgot">Forgot the password?</a></p>
-                    <p><a href="/register">Make an account</a></p>
-                    \(PublicShell.footer)
-                    """)
+                    \(hasSample ? "<p><a class=\"btn wide\" href=\"/sample\">Try the sample, one click</a></p>\n" : "")\
+                    <p class="row between wrap"><a href="/forgot">Forgot password?</a> <span class="soft">New here? \
+                    <a href="/register">Create an account</a></span></p>
+                    """, isEntrance: true)
     }
 
     static func register(
         mail: String = "", firstName: String = "", lastName: String = "", notice: FormView.Notice? = nil
     ) -> HTML {
         FormView.page(
-            "Make an account", notice,
+            "Create an account", notice,
             FormView.form(
                 "/register",
                 [
-                    .input(name: "mail", label: "Mail address", type: "email", value: mail, autocomplete: "username"),
+                    .input(name: "mail", label: "Email", type: "email", value: mail, autocomplete: "username"),
                     .optional(name: "first_name", label: "First name", value: firstName, autocomplete: "given-name"),
                     .optional(name: "last_name", label: "Last name", value: lastName, autocomplete: "family-name"),
-                    .newPassword(
-                        name: "password", label: "Password, at least \(Password.length.lowerBound) characters"),
-                    .newPassword(name: "again", label: "The password again"),
-                ], "Make the account") + "<p><a href=\"/login\">Log in instead</a></p>")
+                    password("Password"), .newPassword(name: "again", label: "Repeat password"),
+                ], "Create account") + "<p class=\"soft\">Have an account? <a href=\"/login\">Log in</a></p>",
+            isEntrance: true)
     }
 
     static func forgot(mail: String = "", notice: FormView.Notice? = nil) -> HTML {
         FormView.page(
-            "Forgotten password", notice,
+            "Forgot your password?", notice,
             FormView.form(
                 "/forgot",
-                [.input(name: "mail", label: "Mail address", type: "email", value: mail, autocomplete: "username")],
-                "Mail me a link for a new password") + "<p><a href=\"/login\">Log in instead</a></p>")
+                [
+                    .input(name: "mail", label: "Email", type: "email", value: mail, autocomplete: "username")
+                        .help("We mail you a link to choose a new one. It works once, for an hour.")
+                ], "Send link") + "<p><a href=\"/login\">Back to log-in</a></p>", isEntrance: true)
     }
 
     static func confirm(link: String, notice: FormView.Notice? = nil) -> HTML {
         FormView.page(
-            "Confirm your mail address", notice,
+            "Confirm your email", notice,
             FormView.form(
                 "/confirm",
                 [
                     .hidden(name: "link", value: link),
                     .input(
-                        name: "password", label: "The password that you chose", type: "password", value: "",
+                        name: "password", label: "The password you chose", type: "password", value: "",
                         autocomplete: "current-password"),
                 ], "Confirm and log in"))
     }
@@ -81,15 +84,16 @@ enum AccountView {
                 [.hidden(name: "link", value: link)]
                     + (asksMail
                         ? [
-                            .input(
-                                name: "mail", label: "Your mail address, to log in with", type: "email", value: mail,
-                                autocomplete: "username")
+                            .input(name: "mail", label: "Email", type: "email", value: mail, autocomplete: "username")
+                                .help("You log in with it.")
                         ] : [])
                     + [
-                        .newPassword(
-                            name: "password", label: "Password, at least \(Password.length.lowerBound) characters"),
-                        .newPassword(name: "again", label: "The password again"),
-                    ], "Save the password"))
+                        password("New password"), .newPassword(name: "again", label: "Repeat password"),
+                    ], "Save password"), isEntrance: true)
+    }
+
+    private static func password(_ label: String) -> FormView.Field {
+        .newPassword(name: "password", label: label).help("At least \(Password.length.lowerBound) characters")
     }
 
     /// A page that only says something.
@@ -98,13 +102,13 @@ enum AccountView {
     {
         FormView.page(
             title, nil,
-            "<p>\(text)</p>\n<p><a href=\"\(link.path)\">\(link.text)</a></p>")
+            "<p>\(text)</p>\n<p><a class=\"btn\" href=\"\(link.path)\">\(link.text)</a></p>")
     }
 
     /// - Parameter roles: as text, whom the page is for.
     static func notForYou(_ roles: String) -> HTML {
         said(
-            "Not for you", "This page is for: \(roles). Ask an administrator for the role.",
+            "You can’t open this page", "It is for: \(roles). An administrator can give you the role.",
             link: ("/account", "Your account"))
     }
 
@@ -114,41 +118,36 @@ enum AccountView {
         return "<span title=\"\(text)\">\(name.isEmpty ? none : name)</span>"
     }
 
-    /// - Parameter more: sections below.
+    /// - Parameter more: cards below.
     static func account(
-        _ holder: AccountHolder, sessions: [PageSessionStore.SessionRow], mark: String, notice: FormView.Notice? = nil,
-        more: HTML
+        _ holder: AccountHolder, sessions: [PageSessionStore.SessionRow], _ caller: PageCaller, nowMs: Int64,
+        notice: FormView.Notice? = nil, more: HTML
     ) -> HTML {
-        let roles =
-            holder.roles.isEmpty ? "none yet: an administrator gives them" : holder.roles.joined(separator: ", ")
+        let roles = Role.allCases.filter(caller.roles.contains).map { "<span class=\"tag\">\($0.name)</span>" as HTML }
         let rows = sessions.map { session -> [HTML?] in
             let button: HTML =
                 session.isThis
-                ? "this one"
-                : "<form method=\"post\" action=\"/account/sessions/end\">\(FormView.hidden(CSRFGuard.field, mark))\(FormView.hidden("number", String(session.number)))<button>End it</button></form>"
+                ? HTML.pill("ok", "This device")
+                : "<form method=\"post\" action=\"/account/sessions/end\">\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("number", String(session.number)))<button class=\"btn small\">Log out</button></form>"
             return [
-                agent(session.agent, or: "a program without a name"), .text(FormView.time(session.madeMs)),
-                .text(FormView.time(session.lastUsedMs)), button,
+                agent(session.agent, or: "Unknown program"), HTML.relativeTime(session.madeMs, nowMs, caller.clock),
+                HTML.relativeTime(session.lastUsedMs, nowMs, caller.clock), button,
             ]
         }
-        // The first page after log-in.
-        let pages: [HTML] = PageShell.pages(for: Set(holder.roles.compactMap(Role.init))).map {
-            "<a href=\"\($0.path)\">\($0.name)</a>"
-        }
-        return FormView.page(
-            "Your account", notice,
-            (pages.isEmpty ? "" : "<nav aria-label=\"Pages\"><p>\(pages.joined(separator: " · "))</p></nav>\n")
-                + """
-                <p>\(holder.mail ?? holder.account), known as <b>\(holder.account)</b>. Roles: \(roles).</p>
-                <form method="post" action="/logout">\(FormView.hidden(CSRFGuard.field, mark))<button>Log out</button></form>
-                <h2>About you</h2>
-                """
-                + profile(holder, mark) + "<h2>Password</h2>" + newPassword(mark)
-                + HTML.table(
-                    caption: "Where you are logged in",
-                    headers: [.word("Browser"), .word("Since (UTC)"), .word("Last used (UTC)"), .word("End")],
-                    rows: rows,
-                    empty: "Nowhere.") + more)
+        return FormView.said(
+            notice,
+            """
+            <p class="row wrap tools"><b>\(holder.mail ?? holder.account)</b> <span class="soft">known as \(holder.account)</span> \
+            \(roles.isEmpty ? "<span class=\"soft\">No roles yet. An administrator gives them.</span>" : roles.joined(separator: " "))</p>
+            <div class="grid">
+            <section class="card w6"><header><h2>About you</h2></header><div class="body">\(profile(holder, caller.mark))</div></section>
+            <section class="card w6"><header><h2>Password</h2></header><div class="body">\(newPassword(caller.mark))</div></section>
+            <div class="w12">\(HTML.table(
+                caption: "Where you are logged in", headers: [.word("Browser"), .word("Since"), .word("Last used"), .word("")],
+                rows: rows, empty: "Nowhere.", narrow: .cards))</div>
+            \(more)
+            </div>
+            """)
     }
 
     private static func profile(_ holder: AccountHolder, _ mark: String) -> HTML {
@@ -163,11 +162,10 @@ enum AccountView {
                     name: "last_name", label: "Last name", value: holder.lastName, autocomplete: "family-name"),
                 .choice(
                     name: "units", label: "Units",
-                    of: [("metric", "metric: km, L, °C"), ("us", "US: mi, gal, °F")],
+                    of: [("metric", "Metric: km, L, °C"), ("us", "US: mi, gal, °F")],
                     chosen: holder.units.rawValue),
-                .input(
-                    name: "zone", label: "Time zone, like Europe/Berlin", type: "text", value: holder.zone,
-                    autocomplete: "off"),
+                .input(name: "zone", label: "Time zone", type: "text", value: holder.zone, autocomplete: "off")
+                    .help("Like Europe/Berlin"),
             ], "Save")
     }
 
@@ -177,11 +175,10 @@ enum AccountView {
             [
                 .hidden(name: CSRFGuard.field, value: mark),
                 .input(
-                    name: "old", label: "Password as it is", type: "password", value: "",
+                    name: "old", label: "Current password", type: "password", value: "",
                     autocomplete: "current-password"),
-                .newPassword(
-                    name: "password", label: "New one, at least \(Password.length.lowerBound) characters"),
-                .newPassword(name: "again", label: "The new one again"),
-            ], "Change it and log out everywhere else")
+                password("New password"), .newPassword(name: "again", label: "Repeat new password"),
+            ], "Change password",
+            note: "<p class=\"help\">You stay logged in here and are logged out everywhere else.</p>")
     }
 }

@@ -14,7 +14,7 @@ extension AccountRoutes {
         let scopes = fields.all("scope").compactMap { Scope(rawValue: $0) }
         guard let name = fields.name("name"), !name.isEmpty, !scopes.isEmpty else {
             return try account(
-                session, holder, .fault("Name the app, in at most 200 bytes, and choose what it may."), connection,
+                session, holder, .fault("Name the app, in at most 200 bytes, and choose what it may do."), connection,
                 status: 422)
         }
         let token = Token.random()
@@ -24,10 +24,12 @@ extension AccountRoutes {
         guard isAdded else {
             return try account(
                 session, holder,
-                .fault("You have twenty app passwords, or your roles do not allow this. End one first."),
+                .fault("You have 20 app passwords, or your roles do not allow this. Revoke one first."),
                 connection, status: 409)
         }
-        return .unkept(AppPasswordView.made(token, name))
+        return shown(
+            "App password", crumb: ("Account", "/account"),
+            PageCaller(holder, session: session, secondFactor: secondFactor), AppPasswordView.made(token, name))
     }
 
     func endAppPassword(
@@ -41,76 +43,76 @@ extension AccountRoutes {
 /// The sections of the account's page about app passwords.
 enum AppPasswordView {
     static func sections(
-        _ holder: AccountHolder, tokens: [AppPasswordStore.Entry], scopes: [Scope], hasFactors: Bool, mark: String
+        _ holder: AccountHolder, tokens: [AppPasswordStore.Entry], scopes: [Scope], hasFactors: Bool,
+        _ caller: PageCaller,
+        nowMs: Int64
     ) -> HTML {
-        let factor =
-            holder.hasSecondFactor ? "It is on. " : "It is off: the password alone opens this account. "
+        let isOn = holder.hasSecondFactor
         let way: HTML =
             hasFactors
-            ? "<a href=\"/account/second-factor\">\(holder.hasSecondFactor ? "Change it" : "Set it up")</a>"
-            : "This server has no key to keep second factors under: ask who runs it."
+            ? "<a class=\"btn\" href=\"/account/second-factor\">\(isOn ? "Change" : "Set up")</a>"
+            : "<span class=\"soft\">This server has no key for it. Ask an administrator.</span>"
         return """
-            <h2>Second factor</h2>
-            <p>\(factor)\(way)</p>
-            <h2>App passwords</h2>
-            <p>Apps, XML-RPC clients and programs log in with one of these. Your own password does not work there.</p>
-
-            """ + list(tokens, mark) + adding(scopes, mark) + """
-                <h2>Your data</h2>
-                <p>All that this server holds about you, as a ZIP archive of JSON, pictures and reports.</p>
-
-                """
-                + FormView.form(
-                    "/account/data", [.hidden(name: CSRFGuard.field, value: mark)], "Export my data", id: "data")
+            <section class="card w6"><header><h2>Two-step log-in</h2>\(isOn ? HTML.pill("ok", "On") : HTML.pill("quiet", "Off"))</header>
+            <div class="body"><p class="soft">\(isOn ? "Each log-in asks for a code from your phone." : "Your password alone opens this account.")</p>
+            <p>\(way)</p></div></section>
+            <section class="card w6"><header><h2>Your data</h2></header>
+            <div class="body"><p class="soft">Everything this server holds about you, as a ZIP of JSON, pictures and reports.</p>
+            \(FormView.form("/account/data", [.hidden(name: CSRFGuard.field, value: caller.mark)], "Export my data", id: "data"))</div></section>
+            <div class="w8">\(list(tokens, caller, nowMs: nowMs))</div>
+            <section class="card w4"><header><h2>New app password</h2></header>
+            <div class="body"><p class="soft">For apps and programs. Your own password does not work there.</p>
+            \(adding(scopes, caller.mark))</div></section>
+            """
     }
 
-    private static func list(_ tokens: [AppPasswordStore.Entry], _ mark: String) -> HTML {
+    private static func list(_ tokens: [AppPasswordStore.Entry], _ caller: PageCaller, nowMs: Int64) -> HTML {
         HTML.table(
-            caption: "App passwords that hold",
-            headers: [
-                .prose("App"), .prose("May"), .word("Since (UTC)"), .word("Last used (UTC, to the hour)"), .word("End"),
-            ],
-            rows: tokens.map { row($0, mark) }, empty: "None.")
+            caption: "App passwords",
+            headers: [.prose("App"), .prose("May"), .word("Since"), .word("Last used"), .word("")],
+            rows: tokens.map { row($0, caller, nowMs) }, empty: "None yet.", narrow: .cards)
     }
 
-    private static func row(_ token: AppPasswordStore.Entry, _ mark: String) -> [HTML?] {
+    private static func row(_ token: AppPasswordStore.Entry, _ caller: PageCaller, _ nowMs: Int64) -> [HTML?] {
         let may = token.scopes.joined(separator: ", ")
-        let hidden: HTML = "\(FormView.hidden(CSRFGuard.field, mark))\(FormView.hidden("id", token.id))"
+        let hidden: HTML = "\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", token.id))"
         return [
             .text(token.name.isEmpty ? token.id : token.name), "\(may)\(" (made by an operator)", if: !token.isOwn)",
-            .text(FormView.time(token.madeMs)), .text(token.lastUsedMs.map(FormView.time) ?? "never"),
-            "<form method=\"post\" action=\"/account/app-passwords/end\">\(hidden)<button>End it</button></form>",
+            HTML.relativeTime(token.madeMs, nowMs, caller.clock),
+            token.lastUsedMs.map { HTML.relativeTime($0, nowMs, caller.clock) } ?? "Never",
+            "<form method=\"post\" action=\"/account/app-passwords/end\">\(hidden)<button class=\"btn small danger\">Revoke</button></form>",
         ]
     }
 
     private static func adding(_ scopes: [Scope], _ mark: String) -> HTML {
-        guard !scopes.isEmpty else { return "<p>Your roles allow no app anything yet.</p>\n" }
+        guard !scopes.isEmpty else { return "<p>Your roles allow no apps yet.</p>\n" }
         return FormView.form(
             "/account/app-passwords",
             [
                 .hidden(name: CSRFGuard.field, value: mark),
-                .input(name: "name", label: "Which app, on which device", type: "text", value: "", autocomplete: "off"),
+                .input(name: "name", label: "App", type: "text", value: "", autocomplete: "off")
+                    .help("And its device, so that you know it later"),
                 .boxes(name: "scope", label: "What it may", of: scopes.map { ($0.rawValue, about($0)) }, chosen: []),
-            ], "Make an app password", id: "app")
+            ], "Create app password", id: "app")
     }
 
     private static func about(_ scope: Scope) -> String {
         switch scope {
-        case .upload: "hand in readings, scans and words on trips"
-        case .read: "read the machines that you see"
-        case .account: "read and set your own settings, alerts of your drives"
-        case .survey: "hand in surveys and photos of them"
-        case .export: "take sightings away, sensitive species blurred"
-        case .query: "ask statements of your own"
-        case .audit: "collect the audit log"
+        case .upload: "Send readings, scans and notes on trips"
+        case .read: "Read the machines you see"
+        case .account: "Read and set your settings, alerts of your drives"
+        case .survey: "Send surveys and their photos"
+        case .export: "Export sightings, sensitive species blurred"
+        case .query: "Run queries of your own"
+        case .audit: "Read the audit log"
         case .exportPeople, .exportPlaces: scope.rawValue
         }
     }
 
     static func made(_ token: Token, _ name: String) -> HTML {
-        FormView.page(
-            "App password", .done("It is not shown again."),
-            "<p>For \(name), as its password or token:</p>\n<p><code>\(token.text)</code></p>\n<p><a href=\"/account\">Your account</a></p>"
+        FormView.said(
+            .done("Copy it now. It is not shown again."),
+            "<p>Password or token for \(name):</p>\n<p><code>\(token.text)</code></p>\n<p><a class=\"btn\" href=\"/account\">Done</a></p>"
         )
     }
 }

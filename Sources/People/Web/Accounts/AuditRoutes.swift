@@ -23,7 +23,9 @@ package struct AuditRoutes: Sendable {
                     ? AuditPageQueries.lines(asked.question, limit: AuditRoutes.linesMax + 1, on: connection) : []
                 let page = AuditView(asked: asked, lines: lines, linesMax: AuditRoutes.linesMax, caller: caller)
                 var response = PageShell(caller: caller, assets: assets).page(
-                    "audit log", at: "/administration", main: page.html)
+                    "audit log", at: "/administration",
+                    heading: PageHeading("Audit log", crumb: ("People", "/administration")),
+                    main: page.html)
                 if asked.fault != nil { response.status = 400 }
                 return response
             }
@@ -83,7 +85,7 @@ private struct AuditView {
     let caller: PageCaller
 
     var html: HTML {
-        FormView.main("Audit log", asked.fault.map { .fault($0) }, filter + table + next)
+        FormView.said(asked.fault.map { .fault($0) }, filter + table + next)
     }
 
     private var filter: HTML {
@@ -93,13 +95,13 @@ private struct AuditView {
         let options = HTML.options(
             AuditAction.allCases.map { ($0.rawValue, AuditView.words($0.rawValue)) }, asked.given["action"])
         return """
-            <p>Who did what. Nobody can change or remove an entry here; <code>drover audit verify</code> says whether somebody did in the database.</p>
+            <p class="soft">Who did what. Entries cannot be changed here; <code>drover audit verify</code> finds changes made in the database.</p>
             <form class="filter" method="get" action="/audit">
             \(input("account", "Account"))
-            <div><label for="action">What</label><select id="action" name="action"><option value="">anything</option>\(options)</select></div>
+            <div><label for="action">What</label><select id="action" name="action"><option value="">Anything</option>\(options)</select></div>
             \(input("since", "From (UTC)"))
             \(input("until", "Until (UTC)"))
-            <button>Show</button>
+            <button class="btn primary">Show</button>
             </form>
             """
     }
@@ -109,7 +111,7 @@ private struct AuditView {
             caption: "Entries",
             headers: [
                 .number("Entry"), .word("When"), .text("What"), .word("By"), .word("About"), .word("From"),
-                .prose("More"),
+                .prose("Details"),
             ],
             rows: lines.prefix(linesMax).map { line in
                 [
@@ -117,12 +119,13 @@ private struct AuditView {
                     .text(line.actor), .text(line.subject), .text(line.remote),
                     .text(line.detail == "{}" ? nil : line.detail),
                 ]
-            }, empty: "No entry is like that.")
+            }, empty: "No entries found.")
     }
 
     private var next: HTML {
         guard lines.count > linesMax else { return "" }
-        return "\n<p><a href=\"\(asked.address(before: lines[linesMax - 1].sequence))\">Older entries</a></p>"
+        return
+            "\n<p><a class=\"btn small\" href=\"\(asked.address(before: lines[linesMax - 1].sequence))\">Older entries</a></p>"
     }
 
     private static func words(_ action: String) -> String { action.replacing("_", with: " ") }

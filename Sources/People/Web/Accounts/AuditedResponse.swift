@@ -22,7 +22,9 @@ struct AuditedResponse {
         }
         guard seesAll else { return nil }
         action = .dataSeen
-        if let vehicle = request.parameters["vehicle"] ?? request.query["vehicle"], !vehicle.isEmpty {
+        if let alert = request.parameters["alert"] {
+            detail = [("alert", alert)]
+        } else if let vehicle = request.parameters["vehicle"] ?? request.query["vehicle"], !vehicle.isEmpty {
             detail = [("vehicle", vehicle)]
         } else if AuditedResponse.lists.contains(request.path) {
             detail = [("page", request.path)]
@@ -40,8 +42,9 @@ struct AuditedResponse {
         "units", "until", "year", "zone",
     ]
     private static let lists: Set = [
-        "/administration", "/alerts", "/audit", "/fleet", "/map", "/trips", "/vehicles", "/v1/audit",
-        "/v1/machines",
+        "/", "/administration", "/alerts", "/audit", "/field", "/fleet", "/home", "/map", "/map/replay",
+        "/map/vehicles", "/search", "/search/results", "/services", "/trips", "/vehicle-names", "/vehicles",
+        "/vehicles/stickers", "/v1/audit", "/v1/field-view", "/v1/machines",
     ]
 
     /// A statement may name anybody: the entry says that one was run, not which.

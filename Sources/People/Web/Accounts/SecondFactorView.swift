@@ -5,16 +5,17 @@ internal import Storage
 /// The pages of second factors, as HTML.
 enum SecondFactorView {
     private static let code = FormView.Field.input(
-        name: "code", label: "Code that your phone shows now, or a recovery code", type: "text", value: "",
-        autocomplete: "one-time-code")
+        name: "code", label: "Code", type: "text", value: "", autocomplete: "one-time-code"
+    ).help("From your authenticator app, or a recovery code")
 
     static func code(next: String, isKept: Bool, notice: FormView.Notice? = nil) -> HTML {
         FormView.page(
-            "The code", notice,
+            "Check it’s you", notice,
             FormView.form(
                 "/login/code",
-                [.hidden(name: "next", value: next), .hidden(name: "keep", value: isKept ? "1" : ""), code], "Go on")
-                + "<p>Phone lost? A recovery code lets you in once. Without one, ask who runs Drover.</p>\n<p><a href=\"/login\">Log in as somebody else</a></p>"
+                [.hidden(name: "next", value: next), .hidden(name: "keep", value: isKept ? "1" : ""), code], "Continue")
+                + "<p class=\"soft\">Lost your phone? A recovery code lets you in once. Without one, ask an administrator.</p>\n<p><a href=\"/login\">Log in as somebody else</a></p>",
+            isEntrance: true
         )
     }
 
@@ -27,23 +28,24 @@ enum SecondFactorView {
             state.hasPassword
             ? [
                 .input(
-                    name: "old", label: "Your password", type: "password", value: "", autocomplete: "current-password")
+                    name: "old", label: "Password", type: "password", value: "", autocomplete: "current-password")
             ] : []
         func form(_ action: String, _ button: String, _ fields: [FormView.Field]) -> HTML {
             FormView.form("/account/second-factor/\(action)", [hidden] + password + fields, button, id: action)
         }
         let forms: HTML =
             state.isOn
-            ? "<p>It is on: each log-in asks for a code. Recovery codes left: \(state.codesLeft).</p>\n<h2>New recovery codes</h2>\n"
-                + form("codes", "Make ten new ones", [code])
+            ? "<p>\(HTML.pill("ok", "On")) Each log-in asks for a code. Recovery codes left: \(state.codesLeft).</p>\n<h2>New recovery codes</h2>\n"
+                + form("codes", "Create ten codes", [code])
                 + "<h2>Another phone</h2>\n" + form("begin", "Show a new secret", [code])
-                + (isAsked ? "" : "<h2>No second factor any more</h2>\n" + form("remove", "Switch it off", [code]))
-            : "<p>With it a log-in asks for a code of your phone beside the password, so that the password alone opens nothing. You need a program for such codes, as most phones have.</p>\n"
-                + form("begin", "Set it up", [])
+                + (isAsked ? "" : "<h2>Switch off</h2>\n" + form("remove", "Switch off", [code]))
+            : "<p>Each log-in then asks for your password and a code from your phone. You need an authenticator app.</p>\n"
+                + form("begin", "Set up", [])
         return FormView.page(
-            "Second factor", notice,
+            "Two-step log-in", notice,
             (isAsked && !state.isOn
-                ? "<p class=\"warning\">Your role needs a second factor. Set it up to go on.</p>\n" : "") + forms
+                ? "<p class=\"strip warning\"><span>Your role needs two-step log-in. Set it up to continue.</span></p>\n"
+                : "") + forms
                 + (isAsked && !state.isOn ? "" : "<p><a href=\"/account\">Your account</a></p>\n")
                 + "<form method=\"post\" action=\"/logout\">\(FormView.hidden(CSRFGuard.field, mark))<button>Log out</button></form>"
         )
@@ -58,15 +60,15 @@ enum SecondFactorView {
         let groups = stride(from: 0, to: text.count, by: 4).map { String(text[$0..<min($0 + 4, text.count)]) }
         let address = OneTimeCode.address(secret, account: account, issuer: "Drover")
         return FormView.page(
-            "Second factor: your secret", notice,
+            "Set up your phone", notice,
             """
-            <div id="qr" hidden><p>Let your program for codes scan this:</p>
+            <div id="qr" hidden><p>Scan this with your authenticator app:</p>
             <canvas role="img" aria-label="QR code of your secret"></canvas>
-            <p>Where it cannot, give it the secret by hand.</p></div>
+            <p>Or type the secret by hand.</p></div>
             <ol>
-            <li>Give your program for codes this secret: <code>\(groups.joined(separator: " "))</code><br>
-            On the phone itself: <a id="otpauth" href="\(address)">open it there</a>. Kind: by time, SHA-1, six digits, 30 s.</li>
-            <li>Type the code that it shows.</li>
+            <li>Type this secret into your authenticator app: <code>\(groups.joined(separator: " "))</code><br>
+            On your phone: <a id="otpauth" href="\(address)">open it there</a>. Time-based, SHA-1, 6 digits, 30 s.</li>
+            <li>Type the code it shows.</li>
             </ol>
 
             """
@@ -75,19 +77,20 @@ enum SecondFactorView {
                     [
                         .hidden(name: CSRFGuard.field, value: mark),
                         .input(
-                            name: "code", label: "Code that it shows now", type: "text", value: "",
+                            name: "code", label: "Code", type: "text", value: "",
                             autocomplete: "one-time-code"),
-                    ], "Switch it on and log out everywhere else")
+                    ], "Switch on and log out elsewhere")
                 + "<p><a href=\"/account/second-factor\">Not now</a></p>",
-            head: "\n<script type=\"module\" src=\"\(script)\"></script>")
+            // Its policy lets no picture be fetched.
+            head: "\n<script type=\"module\" src=\"\(script)\"></script>", icon: "data:,")
     }
 
     /// Shown once.
     static func codes(_ codes: [String], isNew: Bool) -> HTML {
         FormView.page(
-            "Recovery codes", .done(isNew ? "The second factor is on." : "Those from before are no longer good."),
-            "<p>Write these down and keep them away from the phone. Each lets you in once without it. They are not shown again.</p>\n<ul>\n"
+            "Recovery codes", .done(isNew ? "Two-step log-in is on." : "The old codes no longer work."),
+            "<p>Keep these somewhere safe, away from your phone. Each lets you in once without it. They are not shown again.</p>\n<ul>\n"
                 + codes.map { "<li><code>\($0)</code></li>" }.joined(separator: "\n")
-                + "\n</ul>\n<p><a href=\"/\">Go on</a></p>")
+                + "\n</ul>\n<p><a class=\"btn primary\" href=\"/\">Continue</a></p>")
     }
 }

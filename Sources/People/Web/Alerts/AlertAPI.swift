@@ -1,6 +1,10 @@
 internal import Codecs
+internal import Fleet
 internal import Formats
 internal import HTTPServer
+internal import Ingest
+internal import Postgres
+internal import Reports
 internal import Storage
 
 extension WebRoutes {
@@ -29,6 +33,11 @@ extension WebRoutes {
                 }
             }
         }
+        for deed in AlertAction.Deed.allCases {
+            router.add("POST", "/v1/alerts/{alert}/\(deed.rawValue)") { [self] request in
+                authorized(request, .account) { use in say(deed, use, request) }
+            }
+        }
         router.add("GET", "/v1/alerts/stream") { [self] request in
             var lastID: Int64?
             if let text = request.headers["last-event-id"] ?? request.query["last_event"] {
@@ -41,6 +50,47 @@ extension WebRoutes {
             }
             return authorized(request, .account) { use in stream(of: use, after: lastID, request) }
         }
+    }
+
+    /// A program says of an alert what its account may say on a page.
+    private func say(_ deed: AlertAction.Deed, _ use: TokenStore.Use, _ request: Request) -> Response {
+        guard request.contentType == "application/json" else {
+            return .problem(415, type: "content-type", detail: "This comes as application/json.")
+        }
+        guard let tree = try? JSONValue(request.body), case .object = tree else {
+            return .problem(400, type: "not-json", detail: "The body must be a JSON object, if only {\"id\": …}.")
+        }
+        do {
+            let said = try reading(use) { connection in
+                let actor = AlertAccess.Actor(
+                    account: use.account, roles: try RowSecurity.roles(on: connection), zone: "UTC")
+                return try AlertSaying(
+                    actor: actor, field: { tree[$0]?.text }, remote: request.remote, queries: queries
+                ).said(deed, of: request.parameters["alert"]!, on: connection)
+            }
+            switch said {
+            case .failure(let refused): return refused.response
+            case .success(let said): return try put(said.upload, said.told, of: request.parameters["alert"]!, deed)
+            }
+        } catch {
+            return databaseAway(request.path, error)
+        }
+    }
+
+    /// The entry first: nothing is said that has none.
+    private func put(
+        _ upload: Upload, _ told: AuditedOperation?, of alert: String, _ deed: AlertAction.Deed
+    ) throws -> Response {
+        try withConnection { connection in try connection.transaction { try told?.tell(on: connection) } }
+        if let failure = failure(upload) {
+            try withConnection { connection in
+                try connection.transaction { try told?.tell(.unconfirmed, on: connection) }
+            }
+            return failure
+        }
+        return Response.json(
+            JSONValue.object([("alert", .text(alert)), ("said", .text(deed.rawValue))]).rendered(), status: 202
+        ).with("Cache-Control", "no-store")
     }
 
     private func stream(of use: TokenStore.Use, after id: Int64?, _ request: Request) -> Response {

@@ -1,172 +1,223 @@
-internal import Fleet
 internal import Alerts
 internal import Basics
+internal import Fleet
+internal import Postgres
 internal import Presentation
 internal import Reports
 
-/// One alert: what happened, by which rule, the readings behind it, and what people say of it.
+/// One alert as a story: the value and its limit, what happened, who was told, and what to do.
 struct AlertView {
-    private static let aroundMs: Int64 = 12 * 3_600_000
-    private static let points: Int64 = 300
-    private static let silences: [(hours: Int, text: String)] = [
-        (1, "1 hour"), (8, "8 hours"), (24, "1 day"), (168, "7 days"),
-    ]
-
     let story: AlertDetail
+    let tale: AlertTale
     let caller: PageCaller
+    /// To whom it can be given.
+    let people: [AlertTale.Person]
     let mayAct: Bool
     /// Nil: it is not the reader's to change.
     let ruleAddress: String?
-    /// The form's action, which waits to be committed.
-    let waiting: Waiting?
+    /// What a form has said, which waits to be committed.
+    let said: AlertForms.Said?
+    /// The machine's latest values.
+    let latest: [MachineDetail.Value]
+    let chart: AlertChart
+    let base: BaseMap
     let nowMs: Int64
 
-    enum Waiting: String { case acknowledgement, silence, end }
+    var alert: AlertRow { story.alert }
+    var name: String { story.vehicleName ?? story.vehicle }
+    var isOpen: Bool { alert.resolvedMs == nil && story.state != .withdrawn }
+    var address: String { "/alerts/\(URLText.escaped(story.id))" }
 
-    func html(series: [MachineDetail.Series], span: Range<Int64>) -> HTML {
-        """
-        <p><a href="/alerts">All open alerts</a></p>
-        <h1>\(story.parameter): \(story.vehicleName ?? story.vehicle)</h1>
-        <p class="soft"><span id="updated">Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id="live"></span></p>
-        <div id="story">
-        \(said)
-        <dl>\(facts)</dl>
-        \(chart(series, span))
-        \(readings)
-        </div>
-        \(mayAct && isOpen ? forms : "")
-        """
+    var heading: PageHeading {
+        PageHeading(
+            alert.title, crumb: ("Alerts", "/alerts"), status: "<span id=\"alert-status\">\(status)</span>",
+            actions: "<div class=\"row hide-phone\" id=\"alert-acts\">\(AlertActionsView(view: self).html)</div>")
     }
 
-    private var isOpen: Bool { story.alert.resolvedMs == nil && story.state != .withdrawn }
+    var html: HTML {
+        let side: HTML = [
+            AlertAdviceView(view: self).html, whereabouts, limit,
+        ].joined(separator: "\n")
+        return """
+            \(mayAct ? "<div class=\"acts\" id=\"alert-acts-phone\">\(AlertActionsView(view: self).phone)</div>" : "")
+            \(said.map(\.notice))
+            <div class="split alert"><div class="stack">
+            <section class="card"><div id="story">\(card)</div>\(chart.html)</section>
+            <div class="grid">
+            <section class="card w6"><header><h2>What happened</h2></header>
+            <div class="body" id="happened">\(AlertTaleView(view: self).happened)</div>\(AlertActionsView(view: self).comment)</section>
+            <section class="card w6" id="told"><header><h2>Who was told</h2></header>\(AlertTaleView(view: self).told)</section>
+            </div>
+            \(details)
+            </div><aside class="stack" aria-label="What to do">
+            \(side)
+            </aside></div>
+            <p class="soft small"><span id="updated">Last updated \(caller.clock.second(nowMs)), times are \(caller.clock.zone).</span> <span id="live"></span></p>
+            """
+    }
 
-    /// The pending action, not yet in the database.
-    private var said: HTML {
-        switch waiting {
-        case .acknowledgement where story.acknowledgement == nil:
-            "<p role=\"status\" class=\"soon\">Your acknowledgement is on its way. It shows here as soon as it counts.</p>"
-        case .silence where story.silencedUntilMs == nil:
-            "<p role=\"status\" class=\"soon\">Your silence is on its way. It shows here as soon as it counts.</p>"
-        case .end where story.silencedUntilMs != nil:
-            "<p role=\"status\" class=\"soon\">The end of the silence is on its way. If it stays, somebody has silenced more than this parameter of this machine: <code>drover alert silence --help</code> says how that is ended.</p>"
-        case nil, .acknowledgement, .silence, .end: ""
+    // MARK: What it is
+
+    private var status: HTML {
+        if story.state == .withdrawn { return HTML.pill("quiet", "Taken back") }
+        if let resolvedMs = alert.resolvedMs {
+            return HTML.pill("ok", "Resolved after \(caller.words.span(resolvedMs - alert.openedMs))")
+        }
+        let tone = alert.isService ? "service" : story.severity.rawValue
+        let word = alert.isService ? alert.title : story.severity == .critical ? "Critical" : "Warning"
+        return "\(HTML.pill(tone, "\(word), open \(caller.words.span(nowMs - alert.openedMs))"))\(with)"
+    }
+
+    private var with: HTML {
+        guard let account = story.assignedTo ?? story.acknowledgement?.by else { return "" }
+        let name = AlertWords.person(account, caller)
+        return story.acknowledgement == nil
+            ? " <span class=\"pill quiet\">With \(name)</span>"
+            : " <span class=\"pill ok\">Acknowledged by \(name)</span>"
+    }
+
+    private var card: HTML {
+        let tone = alert.isService ? "" : story.severity.rawValue
+        return """
+            <header><span class="ic \(tone)">\(HTML.icon(alert.kind.icon))</span><span class="grow">\
+            <a href="/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind.rawValue)"><b>\(name)</b></a><br>\
+            <small class="soft">\([story.vehicleName == nil ? nil : story.vehicle, story.model.isEmpty ? nil : story.model].compactMap { $0 }.joined(separator: " · "))</small></span><span class="only-phone">\(status)</span></header>
+            <div class="now">\(figure)<div class="facts">\(facts)</div></div>
+            """
+    }
+
+    private var now: MachineDetail.Value? { latest.first { $0.name == story.parameter } }
+
+    /// The value as it is now, else the one furthest beyond the limit.
+    private var figure: HTML {
+        let tone: StaticString = isOpen && story.severity == .critical ? "fig xl down" : "fig xl"
+        let label = AlertWords.sentence(story.parameter)
+        if isOpen, !alert.isService, let now, let value = number(now.value), alert.worst(caller.units) != nil {
+            let shown = ShownValue(value, unit: now.unit, in: caller.units)
+            return """
+                <div><span class="eyebrow">\(label) now</span><br>\(HTML.figure(shown.number, shown.unit, size: tone))<br>\
+                <small class="faint">read \(caller.words.age(now.readMs, nowMs: nowMs))</small></div>
+                """
+        }
+        guard let worst = alert.worst(caller.units) else { return "" }
+        return
+            "<div><span class=\"eyebrow\">\(alert.isService ? "Since the last service" : "\(label), worst")</span><br>\(HTML.figure(worst.number, worst.unit, size: tone))</div>"
+    }
+
+    private func number(_ value: FieldValue) -> Double? {
+        switch value {
+        case .number(let value): value
+        case .integer(let value): Double(value)
+        case .null, .text, .bool, .timestampMs, .texts: nil
         }
     }
 
     private var facts: HTML {
-        let alert = story.alert
-        let severity =
-            story.state == .dueSoon ? ("soon", "due soon") : (story.severity.rawValue, story.severity.rawValue)
-        let state: HTML =
-            "<span class=\"\(severity.0)\">\(severity.1)</span>, \(story.state.rawValue.replacing("_", with: " "))"
-        let worst: HTML? = alert.shown(alert.worstValue, caller.units).map {
-            "\($0), \(caller.clock.html(alert.worstAtMs))"
-        }
-        let recommended = alert.shown(alert.recommended, caller.units)
-        let seen: HTML? = story.acknowledgement.map { seen in
-            "by \(seen.by), \(caller.clock.html(seen.ms))\(seen.note.map { ": \($0)" })"
-        }
-        let pairs: [(String, HTML?)] = [
-            ("State", "\(state)\(", corrected by late data \(story.revision) times", if: story.revision > 0)"),
+        let worst = alert.worst(caller.units)
+        let limit = alert.threshold.flatMap { Double($0) }.map { ShownValue($0, unit: alert.unit, in: caller.units) }
+        let beyond: String? =
+            if let worst, let limit, !alert.isService {
+                ShownValue(abs(worst.value - limit.value), unit: worst.unit, in: .metric).text
+            } else { nil }
+        let facts: [(String, HTML?)] = [
             (
-                "Vehicle",
-                "<a href=\"/vehicles/\(encoded: story.vehicle)?kind=\(alert.kind.rawValue)\">\(story.vehicle)</a>\(", \(story.model)", if: !story.model.isEmpty)"
+                alert.isService ? "Service" : "Rule",
+                .text(alert.isService ? alert.limitWords(caller.units) : alert.shownRule(caller.units))
             ),
-            ("Since", caller.clock.html(alert.sinceMs)), ("Opened", caller.clock.html(alert.openedMs)),
-            ("Resolved", alert.resolvedMs.map(caller.clock.html)), ("Worst", worst),
+            ("Beyond the limit by", .text(beyond)),
+            (
+                alert.test == .below ? "Lowest" : "Highest",
+                alert.isService
+                    ? nil
+                    : worst.map {
+                        "<b>\($0.text)</b> <span class=\"faint\">\(AlertWords.time(alert.worstAtMs, nowMs: nowMs, caller))</span>"
+                    }
+            ),
+            ("Since", AlertWords.time(alert.sinceMs, nowMs: nowMs, caller)),
+            ("Resolved", alert.resolvedMs.map { AlertWords.time($0, nowMs: nowMs, caller) }),
+            ("In the 30 days before", story.repeats == 0 ? nil : "\(story.repeats) of these"),
+            (
+                "Muted",
+                AlertWords.muted(
+                    untilMs: story.silencedUntilMs, isToItsEnd: story.isMutedToItsEnd, nowMs: nowMs, caller)
+            ),
+        ]
+        return facts.compactMap { name, value in value.map { "<span><small>\(name)</small><b>\($0)</b></span>" } }
+            .joined()
+    }
+
+    // MARK: Beside it
+
+    /// The place of its latest reading.
+    var place: (latitude: Double, longitude: Double)? {
+        guard let latitude = latest.first(where: { $0.name == "Latitude" }).flatMap({ number($0.value) }),
+            let longitude = latest.first(where: { $0.name == "Longitude" }).flatMap({ number($0.value) })
+        else { return nil }
+        return (latitude, longitude)
+    }
+
+    private var whereabouts: HTML {
+        let open: HTML = "<a class=\"more\" href=\"/map?search=\(encoded: story.vehicle)\">Open map</a>"
+        guard let place else {
+            return "<section class=\"card\"><header><h2>Where</h2>\(open)</header></section>"
+        }
+        let severity = isOpen && !alert.isService ? story.severity.rawValue : ""
+        return """
+            <section class="card"><header><h2>Where</h2>\(open)</header>\
+            <div class="map small" id="where" role="region" aria-label="\(name) on the map" \(base.attributes) data-vehicle="\(story.vehicle)" data-name="\(name)" \
+            data-icon="\(alert.kind.icon.rawValue)" data-sev="\(severity)" data-at="\("\(place.longitude),\(place.latitude)")"></div></section>
+            """
+    }
+
+    /// The way to try another limit with the value that is judged filled in.
+    private var limit: HTML {
+        guard let ruleAddress else { return "" }
+        guard let limit = alert.threshold.flatMap({ Double($0) }), alert.test != .absent, !alert.isService,
+            alert.worst(caller.units) != nil
+        else {
+            return
+                "<section class=\"card\"><header><h2>Is the rule right?</h2><a class=\"more\" href=\"\(ruleAddress)\">Change this rule</a></header></section>"
+        }
+        let shown = ShownValue(limit, unit: alert.unit, in: caller.units)
+        let word = alert.test == .above ? "Warning above" : "Warning below"
+        return """
+            <section class="card"><header><h2>Is the limit right?</h2><a class="more" href="\(ruleAddress)">Change this rule</a></header>
+            <form class="body row" method="get" action="\(ruleAddress)">\(FormView.hidden("from", "alert"))\(FormView.hidden("alert", story.id))\
+            <label for="limit" class="soft grow">\(word)</label><span class="in try">\
+            <input class="bare" id="limit" name="limit" type="text" inputmode="decimal" maxlength="12" autocomplete="off" value="\(shown.number)"><span class="unit">\(shown.unit)</span></span>\
+            <button class="btn">Try it</button></form></section>
+            """
+    }
+
+    private var details: HTML {
+        let facts: [(String, HTML?)] = [
             (
                 "Rule",
-                """
-                \(alert.shownRule(caller.units)), \(story.ruleSource ?? "its rule set is not on record"), \
-                version \(story.rulesVersion)\(ruleAddress.map { ". <a href=\"\($0)\">Change this rule</a>" })
-                """
+                "\(alert.shownRule(caller.units)), \(story.ruleSource ?? "its rule set is not on record"), version \(story.rulesVersion)"
             ),
-            ("Recommended", .text(recommended)), ("Ends with", .text(story.ending)),
-            ("What to do", .text(story.advice)),
+            ("Recommended", .text(alert.shown(alert.recommended, caller.units))),
+            ("Ends with", .text(story.ending(in: caller.units))),
+            ("Opened", caller.clock.html(alert.openedMs)),
             (
-                "Before it",
-                story.repeats == 0 ? nil : "\(story.repeats) of this parameter in the 30 days before"
-            ), ("Seen", seen ?? "not yet"), ("Silenced until", story.silencedUntilMs.map(caller.clock.html)),
+                "Corrected",
+                story.revision == 0 ? nil : "by late data, \(story.revision) \(story.revision == 1 ? "time" : "times")"
+            ),
+            ("Alert", .text(story.id)),
         ]
-        let lines: [HTML] = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
-        return lines.joined(separator: "\n")
-    }
-
-    /// The time span of the chart.
-    static func span(_ story: AlertDetail, nowMs: Int64) -> Range<Int64> {
-        let endMs = max(story.alert.resolvedMs ?? nowMs, story.alert.worstAtMs)
-        let (from, until) = (
-            min(story.alert.sinceMs, story.alert.openedMs), min(endMs, story.alert.worstAtMs + 7 * UTC.msPerDay)
-        )
-        // As much as its length: a short one would be a line at the edge of half a day.
-        let around = min(max(until - from, 3_600_000), aroundMs)
-        // Not into the future; an alert that opens now has some width, too.
-        return from - around..<max(min(until + around, nowMs), from)
-    }
-
-    static func pieceS(_ span: Range<Int64>) -> Int64 {
-        max(1, (span.upperBound - span.lowerBound) / 1_000 / points)
-    }
-
-    private func chart(_ series: [MachineDetail.Series], _ span: Range<Int64>) -> HTML {
-        guard let series = series.first(where: { $0.name == story.parameter }) else { return "" }
-        let unit = ShownValue(0, unit: series.unit, in: caller.units).unit
-        func shown(_ value: Double) -> Double { ShownValue(value, unit: series.unit, in: caller.units).value }
-        let chart = LineChart(
-            title: "\(series.name), \(unit)",
-            points: series.points.map { LineChart.Point(ms: $0.ms, least: shown($0.least), most: shown($0.most)) },
-            limits: story.limits.map { LineChart.Limit(shown($0.value), $0.kind) }, span: span,
-            gapMs: max(3 * 3_600_000, 3_000 * AlertView.pieceS(span)), clock: caller.clock.minute)
-        guard let svg = chart.svg else { return "" }
-        return
-            "<div class=\"charts one\"><figure><figcaption>\(chart.title)</figcaption>\(svg)</figure></div>"
-    }
-
-    private var readings: HTML {
-        HTML.table(
+        let lines: [HTML] = facts.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
+        let table = HTML.table(
             caption: "Readings behind it",
             headers: [.text("Reading"), .word("Time"), .number("Value"), .word("Id"), .number("Offset")],
             rows: story.readings.map { reading in
                 [
                     .text(reading.what), caller.clock.html(reading.readMs),
-                    .text(story.alert.shown(reading.value, caller.units) ?? reading.value), .text(reading.id),
+                    .text(alert.shown(reading.value, caller.units) ?? reading.value), .text(reading.id),
                     reading.offset.map { "\($0)" },
                 ]
             }, empty: "No reading is behind it: silence is.")
-    }
-
-    /// Each is a record of its own: sent twice, it counts once.
-    private var forms: HTML {
-        let id = AlertAction.newID()
-        let hidden: HTML = "\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", id))"
-        let options: HTML = AlertView.silences.map { "<option value=\"\($0.hours)\">\($0.text)</option>" }.joined()
-        let address = "/alerts/\(URLText.escaped(story.id))"
-        let silenceHidden: HTML = "\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", "s\(id)"))"
-        let seen: HTML =
-            story.acknowledgement != nil || waiting == .acknowledgement
-            ? ""
-            : """
-            <form class="fields" method="post" action="\(address)/acknowledge"><h2>I have seen it</h2>\(hidden)
-            <label for="seen-note">Note, if you like</label><input id="seen-note" name="note" type="text" maxlength="500" autocomplete="off">
-            <button>Acknowledge</button></form>
+        return """
+            <details class="card" id="details"><summary class="body"><b>Details</b> <span class="soft">Rule, readings behind it</span></summary>
+            <div class="body"><dl class="kv">\(lines.joined())</dl>\(table)</div></details>
             """
-        let isOnItsWay =
-            waiting == .silence ? story.silencedUntilMs == nil : waiting == .end && story.silencedUntilMs != nil
-        let silence: HTML =
-            isOnItsWay
-            ? "<p><a href=\"\(address)\">Look again</a></p>"
-            : story.silencedUntilMs.map { until in
-                """
-                <form class="fields" method="post" action="\(address)/silence"><h2>It is silenced until \(caller.clock.html(until))</h2>\(silenceHidden)
-                <input type="hidden" name="hours" value="0">
-                <button>End the silence</button></form>
-                """
-            } ?? """
-                <form class="fields" method="post" action="\(address)/silence"><h2>Tell nobody for a while</h2>\(silenceHidden)
-                <label for="hours">For</label><select id="hours" name="hours">\(options)</select>
-                <label for="silence-note">Why</label><input id="silence-note" name="note" type="text" maxlength="500" autocomplete="off">
-                <button>Silence this parameter of this machine</button></form>
-                """
-        return "<div class=\"beside\">\n\(seen)\n\(silence)\n</div>"
     }
 }

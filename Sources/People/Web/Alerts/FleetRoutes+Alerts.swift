@@ -1,68 +1,65 @@
 internal import Alerts
 internal import Fleet
 internal import HTTPServer
-internal import Ingest
 internal import Postgres
 internal import Presentation
 internal import Reports
-internal import Storage
 internal import Telemetry
 
+/// The pages of alerts.
 extension FleetRoutes {
     func addAlertPages(to router: inout Router) {
         router.add("GET", "/alerts") { [self] request in
-            access.page(request, for: FleetRoutes.viewers) { caller, connection in
-                let alerts = try OpenAlert.read(
-                    role: caller.audience, limit: AlertListView.rowsMax, queries, on: connection)
-                let page = AlertListView(
-                    alerts: alerts, unmonitored: try UnmonitoredVehicle.read(queries, on: connection), caller: caller,
-                    nowMs: Clock.nowMs())
+            access.page(request, for: AlertAccess.readers) { caller, connection in
+                let list = try AlertListView(request, caller, queries, on: connection)
                 return shell(caller).page(
-                    "open alerts", at: "/alerts", scripts: ["live.js", "alerts.js"], main: page.html)
+                    "alerts", at: "/alerts", heading: list.heading,
+                    scripts: ["live.js", "alerts/alerts.js", AlertForms.script, "alerts/triage.js"], main: list.html)
             }
         }
         router.add("GET", "/alerts/{alert}") { [self] request in
-            access.page(request, for: FleetRoutes.viewers) { caller, connection in
-                guard let story = try story(request, caller, connection) else { return FleetRoutes.noAlert }
-                return try page(story, request.query["said"].flatMap(AlertView.Waiting.init), caller, connection)
+            access.page(request, for: AlertAccess.readers) { caller, connection in
+                guard
+                    let story = try AlertDetail.read(
+                        request.parameters["alert"]!, audiences: caller.audience.seen, queries, on: connection)
+                else { return AlertSaying.noAlert }
+                return try page(story, request.query["said"].flatMap(AlertForms.Said.init), caller, connection)
             }
         }
-        router.add("POST", "/alerts/{alert}/acknowledge") { [self] request in
-            form(request, .acknowledgement, AlertAction.acknowledgement)
-        }
-        router.add("POST", "/alerts/{alert}/silence") { [self] request in
-            form(request, .silence, AlertAction.silence)
-        }
-    }
-
-    private typealias Say = @Sendable (AlertDetail, FormFields, String, Int64) throws(AlertAction.Fault) -> Action
-
-    private static let noAlert = Response.problem(
-        404, type: "not-found", detail: "There is no such alert that you may see.")
-
-    private func story(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> AlertDetail? {
-        try AlertDetail.read(
-            request.parameters["alert"]!, audiences: caller.audience.seen, queries, on: connection)
+        addTriage(to: &router)
     }
 
     private func page(
-        _ story: AlertDetail, _ waiting: AlertView.Waiting?, _ caller: PageCaller, _ connection: Connection
+        _ story: AlertDetail, _ said: AlertForms.Said?, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
         let nowMs = Clock.nowMs()
-        let mayAct = story.alert.kind == .machine && !caller.roles.isDisjoint(with: FleetRoutes.keepers)
-        let page = AlertView(
-            story: story, caller: caller, mayAct: mayAct, ruleAddress: try ruleAddress(story, caller, connection),
-            waiting: waiting, nowMs: nowMs)
-        let span = AlertView.span(story, nowMs: nowMs)
-        var series: [MachineDetail.Series] = []
+        let isOpen = story.alert.resolvedMs == nil && story.state != .withdrawn
+        let mayAct = try isOpen && AlertAccess.mayAct(story, caller, at: nowMs, on: connection)
+        let span = AlertChart.span(story, nowMs: nowMs)
+        var (series, latest): ([MachineDetail.Series], [MachineDetail.Value]) = ([], [])
         if story.alert.kind == .machine, let id = VehicleID(story.vehicle),
             let view = try MachineDetail(id, role: caller.audience, queries, on: connection)
         {
-            series = try view.series(span, pieceS: AlertView.pieceS(span), queries, on: connection)
+            series = try view.series(span, pieceS: AlertChart.pieceS(span), queries, on: connection)
+            latest = try view.latest(queries, on: connection)
         }
+        let tale = try AlertTale(of: story.id, queries, on: connection)
+        let caller = try caller.knowing(
+            [story.assignedTo, story.acknowledgement?.by] + tale.words.flatMap { [$0.by, $0.account] }, queries,
+            on: connection)
+        let page = AlertView(
+            story: story, tale: tale, caller: caller,
+            people: mayAct ? try AlertTale.Person.of(story.id, queries, on: connection) : [], mayAct: mayAct,
+            ruleAddress: try ruleAddress(story, caller, connection), said: said, latest: latest,
+            chart: AlertChart(story: story, series: series, span: span, caller: caller), base: base, nowMs: nowMs)
+        let (hasChart, hasMap) = (page.chart.isDrawn, page.place != nil)
         return shell(caller).page(
-            "\(story.parameter) of \(story.vehicle)", at: "/alerts", scripts: ["live.js", "alerts.js"],
-            main: page.html(series: series, span: span))
+            "\(story.alert.title), \(story.vehicleName ?? story.vehicle)", at: "/alerts", heading: page.heading,
+            styles: (hasChart ? ChartView.styles : []) + (hasMap ? BaseMap.styles : []),
+            scripts: (hasChart ? ChartView.scripts : []) + (hasMap ? BaseMap.scripts : []) + [
+                "live.js", "alerts/alerts.js",
+            ],
+            main: page.html)
     }
 
     /// The reader's page for changing its rule: the model's, or the machine's own for its keeper. Nil: none.
@@ -75,45 +72,5 @@ extension FleetRoutes {
         let isOfModel = !story.isOwnRule && !caller.roles.isDisjoint(with: ThresholdRoutes.modelEditors)
         let of: ThresholdFiles.Subject = isOfModel ? .model(story.model) : .machine(vehicle)
         return try of.isEdited(on: connection) ? of.address + "/" + URLText.escaped(field.shownName) : nil
-    }
-
-    /// Pushes a person's action, and shows it when it is committed.
-    private func form(_ request: Request, _ said: AlertView.Waiting, _ say: @escaping Say) -> Response {
-        access.saying(request, for: FleetRoutes.keepers, to: uploads) { caller, fields, connection in
-            guard let story = try story(request, caller, connection), let vehicle = VehicleID(story.vehicle) else {
-                return .answer(FleetRoutes.noAlert)
-            }
-            let nowMs = Clock.nowMs()
-            if story.alert.kind == .machine,
-                let refusal = try WriteRefusal.ofPage(
-                    .alert, isCar: false, vehicle, at: nowMs...nowMs, on: connection)
-            {
-                return .answer(refusal)
-            }
-            let (action, upload): (Action, Upload)
-            do {
-                action = try say(story, fields, caller.account, nowMs)
-                upload = try Upload(ofMachine: action)
-            } catch let fault as AlertAction.Fault {
-                return .answer(.problem(422, type: "form", detail: fault.text))
-            } catch {
-                return .answer(.problem(422, type: "form", detail: "\(error)"))
-            }
-            let waiting = said == .silence && fields["hours"] == "0" ? AlertView.Waiting.end : said
-            return .say(
-                upload, told: FleetRoutes.deed(said, action, story, fields, from: request),
-                then: .seeOther("/alerts/\(URLText.escaped(story.id))?said=\(waiting.rawValue)"))
-        }
-    }
-
-    /// The record's id says which entries are of one deed: a form that is sent again has another of each.
-    private static func deed(
-        _ said: AlertView.Waiting, _ action: Action, _ story: AlertDetail, _ fields: FormFields, from request: Request
-    ) -> AuditedOperation {
-        let about = [("alert", story.id), ("vehicle", story.vehicle), ("record", action.id)]
-        return said == .silence
-            ? AuditedOperation(
-                .alertSilenced, by: action.by, from: request.remote, about + [("hours", fields["hours"] ?? "")])
-            : AuditedOperation(.alertAcknowledged, by: action.by, from: request.remote, about)
     }
 }

@@ -27,8 +27,8 @@ const droverLive = (function () {
         askedMs = Date.now();
         try {
             const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-            // Logged out meanwhile: the log-in is another page.
-            if (answer.redirected || answer.status === 403) return location.reload();
+            // Logged out meanwhile: the log-in is another page. What is not there any more, or not for this reader, is not shown on.
+            if (answer.redirected || [403, 404].includes(answer.status)) return location.reload();
             if (!answer.ok) return say("The server does not answer; what you see may be old.");
             const page = new DOMParser().parseFromString(await answer.text(), "text/html");
             for (const listener of listeners) listener(page);

@@ -28,10 +28,11 @@
     }
 
     document.addEventListener("input", (event) => {
-        const list = event.target.list;
-        if (!list?.dataset.names) return;
+        const field = event.target;
+        if (!(field instanceof HTMLInputElement) || !field.list?.dataset.names) return;
+        const { list } = field;
         clearTimeout(timer);
-        const text = event.target.value.trim();
+        const text = field.value.trim();
         if (text.length >= 2 && !known.get(list)?.has(text) && navigator.onLine) timer = setTimeout(() => look(list, text), 250);
     });
     window.droverNames = { offer };

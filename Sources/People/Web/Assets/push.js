@@ -36,6 +36,7 @@
             const worker = await navigator.serviceWorker.ready;
             const subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(form.dataset.key) });
             const { endpoint, keys } = subscription.toJSON();
+            if (!keys) throw new Error("it gave no keys");
             add("endpoint", endpoint);
             add("p256dh", keys.p256dh);
             add("auth", keys.auth);

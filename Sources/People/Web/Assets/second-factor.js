@@ -2,7 +2,8 @@ import { encodeQR } from "./qr/index.js";
 // The secret of a second factor as a picture. It is made here, of the link that stands in the page: nothing is asked or sent.
 const place = document.getElementById("qr");
 const canvas = place.querySelector("canvas");
-const rows = encodeQR(document.getElementById("otpauth").getAttribute("href"), "raw", { ecc: "medium", border: 4 });
+// "raw" gives whether each module is dark, row by row.
+const rows = /** @type {boolean[][]} */ (encodeQR(document.getElementById("otpauth").getAttribute("href"), "raw", { ecc: "medium", border: 4 }));
 // It fits on a small phone, also with a long mail address in it.
 const side = Math.max(2, Math.floor(240 / rows.length));
 canvas.width = canvas.height = rows.length * side;

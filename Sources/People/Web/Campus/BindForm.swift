@@ -71,7 +71,7 @@ extension CampusPageRoutes {
         422, type: "form", detail: "This form is not whole. Open the page again and send it from there.")
     private static let idRule = "The campus and your id are 1 to 64 letters, digits, -, _ or . each."
     private static let tooMany =
-        "Too many codes were asked for or handed in. Wait a quarter of an hour and try again."
+        "Too many codes. Wait 15 minutes, then try again."
 
     private func again(_ caller: PageCaller, _ typed: BindForm, _ why: String, status: Int = 422) -> Response {
         var typed = typed
@@ -83,34 +83,37 @@ extension CampusPageRoutes {
     func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
         let what = typed.role.role.name
         var body: HTML =
-            "<p>This account is not bound to a \(what) of a campus yet. That is done once: your campus has you on its roster with an id and a mail address, a code is mailed there, and you hand it in here.</p>\n"
+            "<p>Connect this account to you as a \(what), once. Your campus has your id and email on its roster; we mail a code there, and you type it here.</p>\n"
         if codes.isMailing {
             let hidden: [FormView.Field] = [
                 .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "role", value: typed.role.rawValue),
             ]
             let who: [FormView.Field] = [
-                .input(
-                    name: "campus", label: "Campus, as its dispatcher calls it", type: "text", value: typed.campus,
-                    autocomplete: "off"),
-                .input(name: "id", label: "Your id on the roster", type: "text", value: typed.id, autocomplete: "off"),
+                .input(name: "campus", label: "Campus", type: "text", value: typed.campus, autocomplete: "off")
+                    .help("Its short name, as your dispatcher calls it"),
+                .input(name: "id", label: "Your id", type: "text", value: typed.id, autocomplete: "off"),
             ]
-            body += "<h2>1. Have a code mailed</h2>\n"
-            body += FormView.form("/campus-code", hidden + who, "Mail me a code", id: "ask")
-            body += "<h2>2. Hand the code in</h2>\n"
+            body +=
+                "<div class=\"grid\"><section class=\"card w6\"><header><h2>1. Get a code</h2></header><div class=\"body\">"
+            body += FormView.form("/campus-code", hidden + who, "Send code", id: "ask")
+            body +=
+                "</div></section><section class=\"card w6\"><header><h2>2. Type the code</h2></header><div class=\"body\">"
             body += FormView.form(
                 "/campus-bind",
                 hidden + who + [
                     .input(
-                        name: "code", label: "Code from the mail, eight digits", type: "text", value: "",
-                        autocomplete: "one-time-code")
+                        name: "code", label: "Code", type: "text", value: "", autocomplete: "one-time-code"
+                    )
+                    .help("The eight digits from the mail")
                 ],
-                "Bind this account", id: "bind")
+                "Join", id: "bind")
+            body += "</div></section></div>"
         } else {
             body += "<p class=\"warning\">\(codes.off) Ask whoever runs it.</p>"
         }
         var response = PageShell(caller: caller, assets: assets).page(
-            "bind this account", at: typed.role.page,
-            main: FormView.main("Bind this account to your campus", typed.notice, body))
+            "join your campus", at: typed.role.page, heading: PageHeading("Join your campus"),
+            main: FormView.said(typed.notice, body))
         response.status = status
         return response
     }

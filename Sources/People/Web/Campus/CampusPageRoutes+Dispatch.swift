@@ -23,7 +23,8 @@ extension CampusPageRoutes {
                 else { return nothing(caller, isBound: !campuses.isEmpty) }
                 let page = DispatchMonitorView(
                     view: view, campuses: campuses, caller: caller, nowMs: nowMs, hasRoads: routes != nil)
-                return shown("dispatch", at: "/dispatch", caller, scripts: [], main: page.html(base))
+                return shown(
+                    "dispatch", at: "/dispatch", heading: page.heading, caller, scripts: [], main: page.html(base))
             }
         }
         router.add("GET", "/dispatch/{campus}/stream") { request in
@@ -67,7 +68,7 @@ extension CampusPageRoutes {
 
     private func shown(_ page: DecisionView, status: Int = 200) -> Response {
         var response = PageShell(caller: page.caller, assets: assets).page(
-            "why this vehicle", at: "/dispatch", main: page.html())
+            "why this vehicle", at: "/dispatch", heading: page.heading, main: page.html())
         response.status = status
         return response
     }
@@ -120,9 +121,11 @@ extension CampusPageRoutes {
         if isBound { return CampusRoutes.notFound }
         guard caller.roles.contains(.administrator) else { return binding(caller, BindForm(.dispatcher)) }
         return PageShell(caller: caller, assets: assets).page(
-            "dispatch", at: "/dispatch",
-            main:
-                "<h1>Dispatch</h1>\n<p class=\"empty\">There is no campus yet: <code>drover campus publish</code> makes one.</p>"
+            "dispatch", at: "/dispatch", heading: PageHeading("Dispatch"),
+            main: """
+                <section class="card">\(HTML.emptyState(
+                    .dispatch, "No campus yet", "Publish one with <code>drover campus publish</code>."))</section>
+                """
         )
     }
 

@@ -50,7 +50,8 @@ extension CampusPageRoutes {
 
     private func shown(_ page: RideDriverView, status: Int = 200) -> Response {
         shown(
-            page.vehicle == nil ? "come into service" : "your stops", at: "/drive", page.caller, scripts: ["ride.js"],
+            page.vehicle == nil ? "start service" : "your stops", at: "/drive", heading: page.heading, page.caller,
+            scripts: ["campus/ride.js"],
             status: status, main: page.html(base))
     }
 

@@ -59,7 +59,8 @@ extension CampusPageRoutes {
 
     private func shown(_ page: RideView, status: Int = 200) -> Response {
         shown(
-            page.isOutstanding ? "your ride" : "ask for a ride", at: "/ride", page.caller, scripts: ["ride.js"],
+            page.isOutstanding ? "your ride" : "ask for a ride", at: "/ride", heading: page.heading, page.caller,
+            scripts: ["campus/ride.js"],
             status: status, main: page.html(base))
     }
 

@@ -91,10 +91,12 @@ package struct CampusPageRoutes: Sendable {
     // MARK: Pages
 
     func shown(
-        _ title: String, at path: String, _ caller: PageCaller, scripts: [String], status: Int = 200, main: HTML
+        _ title: String, at path: String, heading: PageHeading, _ caller: PageCaller, scripts: [String],
+        status: Int = 200, main: HTML
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
-            title, at: path, styles: BaseMap.styles, scripts: BaseMap.scripts + ["live.js", "campus.js"] + scripts,
+            title, at: path, heading: heading, styles: BaseMap.styles,
+            scripts: BaseMap.scripts + ["live.js", "campus/campus.js"] + scripts,
             main: main)
         response.status = status
         return response.with("Cache-Control", "no-store")

@@ -7,9 +7,33 @@ internal import Storage
 
 /// A campus at one moment, for its dispatchers.
 struct CampusSnapshot {
+    /// What went otherwise than planned: ends of rides, and events of decisions.
+    enum Exception: String {
+        case cancelled, expired, refused, ended
+        case override, breakdown, silence
+        case handOver = "hand_over"
+        case fellSilent = "fell_silent"
+        case outOfService = "out_of_service"
+
+        var shown: String {
+            switch self {
+            case .cancelled: "Ride cancelled"
+            case .expired: "Ride given up: no vehicle in time"
+            case .refused: "Ride refused"
+            case .ended: "Ride ended before its drop-off"
+            case .override: "Driver refused a ride"
+            case .breakdown: "Breakdown"
+            case .silence: "Driver silent: out of service"
+            case .handOver: "Ride given to another vehicle"
+            case .fellSilent: "Vehicle silent: it gets no rides"
+            case .outOfService: "Out of service"
+            }
+        }
+    }
+
     struct Event {
         let atMs: Int64
-        let what: String
+        let what: Exception
         let request, rider, vehicle, reason: String?
     }
 
@@ -50,7 +74,7 @@ struct CampusSnapshot {
             queries["campus_events"], [.text(campus), .timestampMs(nowMs - eventsMs)]
         ).map { row in
             Event(
-                atMs: try row.timestampMs("happened_at")!, what: try row.text("event")!,
+                atMs: try row.timestampMs("happened_at")!, what: try row.word("event")!,
                 request: try row.text("request"),
                 rider: try row.text("rider"), vehicle: try row.text("vehicle"), reason: try row.text("reason"))
         }

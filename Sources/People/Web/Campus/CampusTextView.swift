@@ -5,7 +5,7 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// Rides in words, and what the pages' map is drawn from: the script (Sources/People/Web/Assets/campus.js) draws each element with `data-mark`
+/// Rides in words, and what the pages' map is drawn from: the script (Sources/People/Web/Assets/campus/campus.js) draws each element with `data-mark`
 /// or `data-way`, so that map and text say the same.
 enum CampusTextView {
     /// As people read a ride's state.
@@ -44,6 +44,8 @@ enum CampusTextView {
         "data-mark=\"\(sign)\" data-kind=\"\(kind)\" data-name=\"\(name)\" data-place=\"\(data(place))\""
     }
 
+    static func passengers(_ count: some BinaryInteger) -> String { count == 1 ? "1 passenger" : "\(count) passengers" }
+
     static func distance(_ metres: Double, _ caller: PageCaller) -> String {
         switch caller.units {
         case .us where metres < 161: "\(Int((metres / 0.3048 / 10).rounded()) * 10) ft"
@@ -63,7 +65,7 @@ enum CampusTextView {
 
     /// The arrival, by a vehicle that is silent.
     static func unknown(_ seenMs: Int64, nowMs: Int64) -> HTML {
-        "<span class=\"stale\">not known: the vehicle was last heard of \(Age.text(seenMs, nowMs: nowMs))</span>"
+        "<span class=\"stale\">not known: the vehicle was last heard of \(English().age(seenMs, nowMs: nowMs))</span>"
     }
 
     /// Positions are stale after an hour even where plans accept any age, as on a played day.

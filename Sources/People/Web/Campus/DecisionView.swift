@@ -84,22 +84,25 @@ struct DecisionView {
             { base + $0.rawValue }, of: ride, nil, caller, isOpen: isDealing || ride.carrier?.isAlarmed ?? false)
     }
 
+    var heading: PageHeading {
+        PageHeading("Why this vehicle", crumb: ("Dispatch", "/dispatch?campus=\(URLText.escaped(campus))"))
+    }
+
     func html() -> HTML {
         let pickup = ride.pickup
         return """
-            <p><a href="/dispatch?campus=\(encoded: campus)">Dispatch</a></p>
-            <h1>Why this vehicle: ride \(pickup.request)</h1>
-            <dl><dt>State</dt><dd>\(CampusTextView.short(ride.state.rawValue))\(ride.reason.map { ": \($0)" } ?? "")</dd>
+            <section class="card"><div class="body"><dl><dt>State</dt><dd>\(CampusTextView.short(ride.state.rawValue))\(ride.reason.map { ": \($0)" } ?? "")</dd>
             <dt>Vehicle</dt><dd>\(ride.carrier.map { "\($0.vehicle), \($0.driverName)" } ?? "none")</dd>
-            <dt>Asked for</dt><dd>\(caller.clock.html(ride.requestedMs)), \(pickup.passengers) passengers</dd>
+            <dt>Asked for</dt><dd>\(caller.clock.html(ride.requestedMs)), \(CampusTextView.passengers(pickup.passengers))</dd>
             <dt>From</dt><dd>\(CampusTextView.place(pickup.fromAddress, pickup.from))</dd>
-            <dt>To</dt><dd>\(CampusTextView.place(pickup.toAddress, pickup.to))</dd></dl>
+            <dt>To</dt><dd>\(CampusTextView.place(pickup.toAddress, pickup.to))</dd>
+            <dt>Ride</dt><dd class="soft">\(pickup.request)</dd></dl></div></section>
             \(CampusTextView.notice(notice))<div id="deal">\(deal)</div>
             <p>A ride goes to the vehicle whose best itinerary grows least by it. All costs are in seconds of driving.</p>
             \(decisions.isEmpty ? "<p class=\"empty\">No decision on this ride is on record yet.</p>" : "")
             \(decisions.enumerated().map { decision($1, number: $0 + 1) }.joined(separator: "\n"))
-            <h2>With other weights</h2>
-            <p>The whole day again, by the same records: <code>drover dispatch try --campus \(campus) --weights FILE --date \(ZonedDay.date(ofMs: ride.requestedMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p>
+            <details class="small"><summary>Try other weights</summary>
+            <p>The whole day again with other weights: <code>drover dispatch try --campus \(campus) --weights FILE --date \(ZonedDay.date(ofMs: ride.requestedMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p></details>
             """
     }
 

@@ -8,13 +8,6 @@ internal import Storage
 /// otherwise than planned, and waiting and riding beside the last weeks.
 struct DispatchMonitorView {
     private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-    private static let events = [
-        "cancelled": "ride cancelled", "expired": "ride given up: no vehicle in time", "refused": "ride refused",
-        "ended": "ride ended before its drop-off", "hand_over": "ride given to another vehicle",
-        "fell_silent": "no position of the vehicle: it gets no rides",
-        "silence": "no sign of life of the driver: out of service",
-        "override": "driver refused a ride", "breakdown": "breakdown", "out_of_service": "out of service",
-    ]
 
     let view: CampusSnapshot
     let campuses: [(id: String, name: String)]
@@ -23,10 +16,11 @@ struct DispatchMonitorView {
     /// There is a routing service to draw itineraries along roads.
     let hasRoads: Bool
 
+    var heading: PageHeading { PageHeading("Dispatch: \(view.settings.name)") }
+
     func html(_ base: BaseMap) -> HTML {
         let campus = URLText.escaped(view.campus)
         return """
-            <h1>Dispatch: \(view.settings.name)</h1>
             \(chooser)
             <p id="said" role="status" data-live class="told">\(said)</p>
             \(CampusTextView.updated(caller, nowMs: nowMs))
@@ -39,8 +33,8 @@ struct DispatchMonitorView {
             </div>
             \(events)
             \(times)
-            <h2>With other weights</h2>
-            <p>How the day would have gone with other weights, by the same records: <code>drover dispatch try --campus \(view.campus) --weights FILE --date \(ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p>
+            <details class="small"><summary>Try other weights</summary>
+            <p>How today would have gone with other weights: <code>drover dispatch try --campus \(view.campus) --weights FILE --date \(ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)) --zone \(caller.clock.zone)</code></p></details>
             """
     }
 
@@ -57,12 +51,10 @@ struct DispatchMonitorView {
         let alarm =
             alarmed.isEmpty
             ? ""
-            : " Need attention, silent with passengers on board: \(alarmed.joined(separator: ", ")). Call, then end their rides or hand them over."
-        let counts = [counted(view.vehicles.count, "vehicle"), counted(view.rides.count, "open ride")]
-        return counts.joined(separator: ", ") + ", \(queued) of them in line." + alarm
+            : " Needs attention: \(alarmed.joined(separator: ", ")), silent with passengers on board. Call, then end the rides or hand them over."
+        let rides = view.rides.count == 1 ? "1 open ride" : "\(view.rides.count) open rides"
+        return "\(caller.words.count(view.vehicles.count, .vehicle)), \(rides), \(queued) waiting." + alarm
     }
-
-    private func counted(_ count: Int, _ what: String) -> String { "\(count) \(what)\(count == 1 ? "" : "s")" }
 
     // MARK: Tables. Each body is replaced by itself when it changes.
 
@@ -73,17 +65,17 @@ struct DispatchMonitorView {
             : rows.joined(separator: "\n")
         let heads: HTML = headers.map { "<th scope=\"col\">\($0)</th>" }.joined()
         return """
-            <h2 id="\(id)-name">\(caption)</h2>
-            <div class="scroll" role="region" aria-labelledby="\(id)-name" tabindex="0"><table>
+            <section class="card"><header><h2 id="\(id)-name">\(caption)</h2></header>
+            <div class="scroll" role="region" aria-labelledby="\(id)-name" tabindex="0"><table class="table">
             <thead><tr>\(heads)</tr></thead>
-            <tbody id="\(id)" data-live>\(body)</tbody></table></div>
+            <tbody id="\(id)" data-live>\(body)</tbody></table></div></section>
             """
     }
 
     private var vehicles: HTML {
         table(
             "vehicles", "Vehicles", ["Vehicle", "Driver", "Next stops", "Seats taken", "Seen"],
-            view.vehicles.map(vehicle), empty: "No vehicle is in service.")
+            view.vehicles.map(vehicle), empty: "No vehicle in service.")
     }
 
     /// With the day when it is not today.
@@ -118,7 +110,7 @@ struct DispatchMonitorView {
             <tr \(CampusTextView.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: kind)) data-way="\(CampusTextView.data(way))"\(road)>\
             <th scope="row">\(vehicle.vehicle)</th><td>\(vehicle.driverName)\(state)\(alarm)\(silent)</td>\
             <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
-            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(Age.text(vehicle.seenMs, nowMs: nowMs))</td></tr>
+            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(caller.words.age(vehicle.seenMs, nowMs: nowMs))</td></tr>
             """
     }
 
@@ -152,31 +144,31 @@ struct DispatchMonitorView {
             <tr><th scope="row">\(name)</th><td>\(CampusTextView.short(ride.state.rawValue))\(line)\(needs)</td>\
             <td>\(ride.carrier?.vehicle ?? "–")</td>\
             <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != .onBoard))<br>\
-            \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="n">\(pickup.passengers)</td>\
+            \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="num">\(pickup.passengers)</td>\
             <td class="k">\(time(ride.pickupMs, isExpected: ride.state != .onBoard))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
             """
     }
 
     private func deal(_ request: String, _ name: String) -> HTML {
-        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)?deal=1#deal\" aria-label=\"End or hand over the ride of \(name)\">end or hand over</a>"
+        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)?deal=1#deal\" aria-label=\"End or hand over the ride of \(name)\">End or hand over</a>"
     }
 
     private func why(_ request: String, _ name: String) -> HTML {
-        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)\" aria-label=\"Why this vehicle, ride of \(name)\">why</a>"
+        "<a href=\"/dispatch/\(encoded: view.campus)/why/\(encoded: request)\" aria-label=\"Why this vehicle, ride of \(name)\">Why</a>"
     }
 
     private var events: HTML {
         table(
-            "events", "Otherwise than planned, in the last hour", ["Time", "What", "Rider", "Vehicle", "Why"],
+            "events", "Exceptions in the last hour", ["Time", "What", "Rider", "Vehicle", "Why"],
             view.events.map { event in
-                let vehicle = event.what == "override" ? event.vehicle.map { "given to \($0)" } : event.vehicle
+                let vehicle = event.what == .override ? event.vehicle.map { "given to \($0)" } : event.vehicle
                 let rider = event.rider ?? "–"
                 let link = event.request.map { why($0, event.rider ?? $0) } ?? "–"
                 return """
-                    <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(DispatchMonitorView.events[event.what] ?? CampusTextView.short(event.what))\(event.reason.map { ": \($0)" } ?? "")</td>\
+                    <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(event.what.shown)\(event.reason.map { ": \($0)" } ?? "")</td>\
                     <td>\(rider)</td><td>\(vehicle ?? "–")</td><td>\(link)</td></tr>
                     """
-            }, empty: "Nothing: no cancellation, no refusal, no breakdown.")
+            }, empty: "None: no cancellation, refusal or breakdown.")
     }
 
     private var times: HTML {
@@ -187,14 +179,14 @@ struct DispatchMonitorView {
             let name = times.weekday.map { DispatchMonitorView.weekdays[$0 - 1] + "s, four weeks" } ?? "Today"
             let isTheSame = times.weekday == isoDay
             let cells: [HTML] = [times.waitingP50S, times.waitingP90S, times.ridingP50S].map {
-                "<td class=\"n\">\(CampusTextView.span($0) ?? "–")</td>"
+                "<td class=\"num\">\(CampusTextView.span($0) ?? "–")</td>"
             }
             return
-                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th><td class=\"n\">\(times.requests)</td><td class=\"n\">\(times.served)</td>\(cells.joined())</tr>"
+                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th><td class=\"num\">\(times.requests)</td><td class=\"num\">\(times.served)</td>\(cells.joined())</tr>"
         }
         return table(
-            "times", "Waiting and riding, today and in the last four weeks",
-            ["Day", "Rides asked for", "Done", "Waiting, median", "Waiting, 90 %", "Riding, median"], rows,
-            empty: "Nobody asked for a ride in four weeks.")
+            "times", "Waiting and riding, last four weeks",
+            ["Day", "Rides", "Done", "Waiting, median", "Waiting, 90 %", "Riding, median"], rows,
+            empty: "No rides in four weeks.")
     }
 }

@@ -30,12 +30,16 @@ struct RideDriverView: Sendable {
             nowMs: Clock.nowMs())
     }
 
+    var heading: PageHeading {
+        PageHeading(
+            vehicle.map { "Driving \($0.vehicle)" } ?? "Start service",
+            status: "<span class=\"faint small\">\(profile.name) on \(settings?.name ?? person.campus)</span>")
+    }
+
     func html(_ base: BaseMap) -> HTML {
         """
-        <h1>\(vehicle.map { "Driving \($0.vehicle)" } ?? "Come into service")</h1>
-        <p>You are \(profile.name) on \(settings?.name ?? person.campus).</p>
         \(CampusTextView.notice(notice))
-        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again=\"/drive\">This is accepted and counts; it is being decided.</p>" : "")
+        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again=\"/drive\">Sent. One moment …</p>" : "")
         <div class="beside">
         <div>
         \(vehicle.map(service) ?? enter)
@@ -56,15 +60,15 @@ struct RideDriverView: Sendable {
         \(CampusTextView.updated(caller, nowMs: nowMs))
         <p class="tools" hidden><label class="check"><input type="checkbox" id="track" checked> Send my position while this page is open</label> <span id="tracked" role="status"></span></p>
         <form class="fields" method="post" action="/drive/position" id="position">
-        <details><summary>Type a position</summary>
+        <details><summary>Type your position</summary>
         \(FormView.hidden(CSRFGuard.field, caller.mark))
         \(CampusTextView.coordinates("", "the vehicle", typed))
-        <button class="quiet">Say this position</button></details></form>
+        <button class="quiet">Send this position</button></details></form>
         <h2>End your service</h2>
-        <p>Out of service: you take nobody new and drop those who are on board. Breakdown: those on board are picked up by others, where you stand.</p>
+        <p>Out of service: no new rides; you drop off who is on board. Breakdown: another vehicle picks them up where you are.</p>
         <div class="row">\(CampusTextView.button("/drive/out-of-service", "Out of service", caller, id: "out", fields: [("key", CampusPageRoutes.newKey())], isQuiet: true))
         \(CampusTextView.button("/drive/breakdown", "Breakdown", caller, id: "breakdown", fields: [("key", CampusPageRoutes.newKey())], isQuiet: true))</div>
-        <noscript><p class="warning">Without script this page does not follow your itinerary: load it again every few minutes, or you are taken out of service.</p></noscript>
+        <noscript><p class="warning">Without scripts this page does not update. Reload it every few minutes, or you are taken out of service.</p></noscript>
         """
     }
 
@@ -73,10 +77,10 @@ struct RideDriverView: Sendable {
         let next = shown(vehicle).first.map { stop in
             "Next: \(stop.isPickup ? "pick up" : "drop off") \(stop.name) (\(stop.ride.pickup.passengers))."
         }
-        let state = vehicle.state == .leaving ? "You are leaving service: drop those who are on board. " : ""
+        let state = vehicle.state == .leaving ? "You are leaving service. Drop off who is on board. " : ""
         let alarm =
             vehicle.isAlarmed
-            ? "You were silent with passengers on board: say for each that they are dropped off, or what is wrong, or come into service again. "
+            ? "You were silent with passengers on board. Tap Done or Something is wrong for each, or start service again. "
             : ""
         return alarm + state + (next ?? "No stops.")
     }
@@ -112,7 +116,7 @@ struct RideDriverView: Sendable {
         let way = CampusTextView.data([vehicle.place] + all.map(\.place))
         return """
             <div id="now" data-live data-kind="vehicle" data-stream="/drive/stream" data-event="itinerary" data-way="\(way)">
-            <p><span \(CampusTextView.mark("●", vehicle.vehicle, vehicle.place, kind: "vehicle"))>\(vehicle.onBoard) of \(vehicle.capacity) seats taken</span>, position seen \(caller.clock.second(vehicle.seenMs)), \(Age.text(vehicle.seenMs, nowMs: nowMs))\(silent(vehicle)).</p>
+            <p><span \(CampusTextView.mark("●", vehicle.vehicle, vehicle.place, kind: "vehicle"))>\(vehicle.onBoard) of \(vehicle.capacity) seats taken</span>, position seen \(caller.clock.second(vehicle.seenMs)), \(caller.words.age(vehicle.seenMs, nowMs: nowMs))\(silent(vehicle)).</p>
             <ol class="stops">\(all.enumerated().map { stop($1, first: $0 == 0) }.joined(separator: "\n"))</ol>
             </div>
             """
@@ -128,7 +132,7 @@ struct RideDriverView: Sendable {
 
     private func silent(_ vehicle: VehicleNow) -> HTML {
         CampusTextView.isStale(vehicle.seenMs, isSilent: vehicle.isSilent, settings, nowMs: nowMs)
-            ? ": <span class=\"warning\">too long ago, you get no rides until it is sent again</span>" : ""
+            ? ": <span class=\"warning\">too old: you get no rides until you send a new one</span>" : ""
     }
 
     private func stop(_ stop: Stop, first isFirst: Bool) -> HTML {
@@ -137,7 +141,7 @@ struct RideDriverView: Sendable {
         let expected = stop.isPickup ? stop.ride.pickupMs : stop.ride.dropoffMs
         let request = pickup.request
         let facts = [
-            pickup.passengers == 1 ? "1 passenger" : "\(pickup.passengers) passengers",
+            CampusTextView.passengers(pickup.passengers),
             CampusTextView.distance(stop.metres, caller),
         ]
         let done = CampusTextView.button(
@@ -165,19 +169,19 @@ struct RideDriverView: Sendable {
 
     private var enter: HTML {
         guard settings != nil else {
-            return "<p class=\"warning\">This campus is not set up yet. Ask its dispatcher.</p>"
+            return "<p class=\"warning\">This campus is not set up yet. Ask your dispatcher.</p>"
         }
         return """
             <p id="said" role="status" data-live class="told">You are not in service.</p>
             <div id="now" data-live data-kind="none"></div>
             <form class="fields" method="post" action="/drive/in-service" id="enter">
             \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("key", CampusPageRoutes.newKey()))
-            <label for="vehicle">Vehicle's id</label><input id="vehicle" name="vehicle" type="text" maxlength="64" required autocomplete="off" autocapitalize="off" value="\(typed["vehicle"] ?? "")">
-            <label for="capacity">Seats for passengers</label><input id="capacity" name="capacity" type="number" min="1" max="100" required value="\(typed["capacity"] ?? "4")">
-            <p>Where it is: typed, a place on the map, or your device's position.</p>
+            <label for="vehicle">Vehicle</label><input id="vehicle" name="vehicle" type="text" maxlength="64" required autocomplete="off" autocapitalize="off" value="\(typed["vehicle"] ?? "")">
+            <label for="capacity">Passenger seats</label><input id="capacity" name="capacity" type="number" min="1" max="100" required value="\(typed["capacity"] ?? "4")">
+            <p>Where it is: tap the map, use your position, or type it.</p>
             \(CampusTextView.coordinates("", "the vehicle", typed))
-            <p class="tools" hidden><button type="button" class="quiet" data-here="">Where I am</button></p>
-            <button>Come into service</button>
+            <p class="tools" hidden><button type="button" class="quiet" data-here="">Use my position</button></p>
+            <button class="btn primary">Start service</button>
             </form>
             """
     }

@@ -36,19 +36,23 @@ struct RideView: Sendable {
 
     var isOutstanding: Bool { ride?.isOutstanding == true && notice?.isFault != true }
 
+    var heading: PageHeading {
+        PageHeading(
+            isOutstanding ? "Your ride" : "Where to?",
+            status: "<span class=\"faint small\">\(profile.name) on \(settings?.name ?? person.campus)</span>")
+    }
+
     func html(_ base: BaseMap) -> HTML {
         """
-        <h1>\(isOutstanding ? "Your ride" : "Ask for a ride")</h1>
-        <p>You are \(profile.name) on \(settings?.name ?? person.campus).</p>
         \(CampusTextView.notice(notice))
-        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again>Your request is accepted; it is being decided.</p>" : "")
+        \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again>Looking for a vehicle …</p>" : "")
         <div class="beside">
         <div>
         <p id="said" role="status" data-live class="told">\(said)</p>
         <div id="now" data-live data-kind="\(isOutstanding ? "ride" : "none")"\(stream)>\(ride.map(facts) ?? "")</div>
         \(ending)
         \(isOutstanding ? CampusTextView.updated(caller, nowMs: nowMs) : ask)
-        <noscript><p class="warning">Without script this page does not follow your ride: load it again every few minutes, or the ride is given up.</p></noscript>
+        <noscript><p class="warning">Without scripts this page does not update. Reload it every few minutes, or the ride is given up.</p></noscript>
         \(CampusTextView.photoForm(profile, person.campus, .rider, caller))
         </div>
         \(CampusTextView.map(base, settings, label: "Map of the campus; the text says the same"))
@@ -70,7 +74,7 @@ struct RideView: Sendable {
         let line = ride.placeInLine.map { ", number \($0) in line" }
         let alarm =
             ride.isOutstanding && ride.state == .onBoard && ride.carrier?.isAlarmed == true
-            ? ". Nobody has heard of your vehicle for a while: your dispatcher is told, and you can end this ride or ask for another"
+            ? ". Your vehicle has been silent for a while. Your dispatcher knows; you can end this ride or ask for another"
             : ""
         let text = lead + CampusTextView.state(ride) + (who.map { ":" + $0 } ?? "") + (line ?? "")
         return text.prefix(1).uppercased() + text.dropFirst() + (reason.map { " (\($0))" } ?? "") + alarm + "."
@@ -87,7 +91,7 @@ struct RideView: Sendable {
         let away: HTML? = carrier.map { carrier in
             let metres = carrier.place.metres(to: ride.state == .onBoard ? pickup.to : pickup.from)
             return
-                "<span \(CampusTextView.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>\(isStale ? "it was " : "")\(CampusTextView.distance(metres, caller)) from your \(ride.state == .onBoard ? "destination" : "start")</span>, seen \(caller.clock.second(carrier.seenMs)), \(Age.text(carrier.seenMs, nowMs: nowMs))"
+                "<span \(CampusTextView.mark("●", carrier.vehicle, carrier.place, kind: isStale ? "stale" : "vehicle"))\(isStale ? " class=\"stale\"" : "")>\(isStale ? "it was " : "")\(CampusTextView.distance(metres, caller)) from your \(ride.state == .onBoard ? "destination" : "start")</span>, seen \(caller.clock.second(carrier.seenMs)), \(caller.words.age(carrier.seenMs, nowMs: nowMs))"
         }
         let pairs: [(String, HTML?)] = [
             (
@@ -112,7 +116,7 @@ struct RideView: Sendable {
         let cancel: HTML =
             isOpen && ride.state != .onBoard
             ? CampusTextView.button(
-                "/ride/\(URLText.escaped(pickup.request))/cancel", "Cancel this ride", caller, id: "cancel",
+                "/ride/\(URLText.escaped(pickup.request))/cancel", "Cancel ride", caller, id: "cancel",
                 isQuiet: true)
             : ""
         return "<dl>\(list)</dl>\(cancel)"
@@ -139,17 +143,17 @@ struct RideView: Sendable {
 
     private var ask: HTML {
         guard settings != nil else {
-            return "<p class=\"warning\">This campus is not set up yet. Ask its dispatcher.</p>"
+            return "<p class=\"warning\">This campus is not set up yet. Ask your dispatcher.</p>"
         }
         return """
             <form class="fields" method="post" action="/ride" id="ask">
             \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("key", key))
-            <p>An address, or a place on the map: one end lies on the campus, the other at most \(reach) outside.</p>
+            <p class="soft">Type an address or choose a place on the map. One end is on campus, the other at most \(reach) outside.</p>
             \(end("from", "From", "the start"))
             \(end("to", "To", "the destination"))
             <label for="passengers">Passengers</label><input id="passengers" name="passengers" type="number" min="1" max="100" required value="\(typed["passengers"] ?? "1")">
-            <label for="description">What your driver should know, if you like</label><input id="description" name="description" type="text" maxlength="300" autocomplete="off" value="\(typed["description"] ?? "")">
-            <button>Ask for this ride</button>
+            <label for="description">Note for the driver (optional)</label><input id="description" name="description" type="text" maxlength="300" autocomplete="off" value="\(typed["description"] ?? "")">
+            <button class="btn primary">Request ride</button>
             </form>
             """
     }
@@ -163,7 +167,7 @@ struct RideView: Sendable {
         <fieldset data-end="\(prefix)_"><legend>\(legend)</legend>
         <label for="\(prefix)_address">Address of \(what)</label><input id="\(prefix)_address" name="\(prefix)_address" type="text" maxlength="200" autocomplete="off" value="\(typed["\(prefix)_address"] ?? "")">
         \(CampusTextView.coordinates("\(prefix)_", what, typed))
-        <p class="tools" hidden><button type="button" class="quiet" data-pick="\(prefix)_">Choose on the map</button>\(prefix == "from" ? " <button type=\"button\" class=\"quiet\" data-here=\"from_\">Where I am</button>" : "")</p>
+        <p class="tools" hidden><button type="button" class="quiet" data-pick="\(prefix)_">Choose on the map</button>\(prefix == "from" ? " <button type=\"button\" class=\"quiet\" data-here=\"from_\">Use my position</button>" : "")</p>
         </fieldset>
         """
     }

@@ -47,8 +47,8 @@ package final class QueryRoutes: Sendable {
     package func add(to router: inout Router) {
         router.add("GET", "/queries") { [self] request in
             access.page(request, for: QueryRoutes.readers) { caller, _ in
-                let mine = queries.filter { !(QueryRoutes.areas[$0.area] ?? []).isDisjoint(with: caller.roles) }
-                return page(caller, QueryView.list(mine))
+                let mine = QueryRoutes.listed(queries, for: caller.roles)
+                return page(caller, QueryView.listHeading, QueryView.list(mine))
             }
         }
         router.add("GET", "/queries/{area}/{query}") { [self] request in
@@ -58,8 +58,14 @@ package final class QueryRoutes: Sendable {
         }
     }
 
-    private func page(_ caller: PageCaller, _ main: HTML, status: Int = 200) -> Response {
-        var response = PageShell(caller: caller, assets: assets).page("queries", at: "/queries", main: main)
+    /// Those that people with these roles are offered.
+    static func listed(_ queries: [ReadyQuery], for roles: Set<Role>) -> [ReadyQuery] {
+        queries.filter { !$0.isOfInstallation && !(areas[$0.area] ?? []).isDisjoint(with: roles) }
+    }
+
+    private func page(_ caller: PageCaller, _ heading: PageHeading, _ main: HTML, status: Int = 200) -> Response {
+        var response = PageShell(caller: caller, assets: assets).page(
+            "queries", at: "/queries", heading: heading, main: main)
         response.status = status
         return response
     }
@@ -87,13 +93,13 @@ package final class QueryRoutes: Sendable {
                 ? connection.query(fleets["fleets_seen"], [.int8(QueryRoutes.fleetsMax)]).map {
                     (id: try $0.text("fleet")!, name: try $0.text("name")!)
                 } : [])
-        guard isAsked else { return self.page(caller, page.html) }
+        guard isAsked else { return self.page(caller, page.heading, page.html) }
         let rowsMax = form == nil ? QueryView.rowsMax : QueryRoutes.fileRowsMax
         do {
             let output = try run(query, given, rowsMax: rowsMax, on: connection)
             guard let form else {
                 page.output = output
-                return self.page(caller, page.html)
+                return self.page(caller, page.heading, page.html)
             }
             guard output.count <= rowsMax else {
                 return .problem(
@@ -104,7 +110,7 @@ package final class QueryRoutes: Sendable {
         } catch let refusal as Refusal {
             guard form == nil else { return .problem(400, type: "query", detail: refusal.text) }
             page.fault = refusal.text
-            return self.page(caller, page.html, status: 400)
+            return self.page(caller, page.heading, page.html, status: 400)
         }
     }
 

@@ -20,29 +20,40 @@ struct QueryView {
     static func list(_ queries: [ReadyQuery]) -> HTML {
         let parts = ReadyQuery.areas.compactMap { area -> HTML? in
             let items: [HTML] = queries.filter { $0.area == area }.map {
-                "<li><a href=\"/queries/\($0.name)\">\($0.question)</a></li>"
+                "<li><a class=\"item\" href=\"/queries/\($0.name)\"><span class=\"ic s\">\(HTML.icon(icons[area] ?? .query))</span><span>\($0.question)</span>\(HTML.icon(.right))</a></li>"
             }
             guard !items.isEmpty else { return nil }
-            return "<h2>\(title(area))</h2>\n<ul>\n\(items.joined(separator: "\n"))\n</ul>"
+            return """
+                <section class="card w6" aria-labelledby="area-\(area)"><header><h2 id="area-\(area)">\(title(area))</h2><span class="count">\(items.count)</span></header>
+                <ul class="plain">
+                \(items.joined(separator: "\n"))
+                </ul></section>
+                """
         }
-        return """
-            <h1>Queries</h1>
-            <p class="soft">Questions that come with Drover. The answers hold what you may see. <a href="/query">Ask something of your own</a>.</p>
-            \(parts.joined(separator: "\n"))
-            """
+        return "<div class=\"grid\">\n\(parts.joined(separator: "\n"))\n</div>"
     }
 
+    static let listHeading = PageHeading(
+        "Queries",
+        actions:
+            "<a class=\"btn\" href=\"/query\" aria-label=\"Write your own\">\(HTML.icon(.code))<span class=\"hide-phone\">Write your own</span></a>"
+    )
+
+    private static let icons: [String: IconName] = [
+        "machines": .tractor, "cars": .car, "dispatch": .dispatch, "tours": .tour, "sightings": .sighting,
+    ]
+
     private static func title(_ area: String) -> String {
-        area == "joint" ? "Several of these together" : area.prefix(1).uppercased() + area.dropFirst()
+        area == "joint" ? "Across areas" : area.prefix(1).uppercased() + area.dropFirst()
     }
+
+    var heading: PageHeading { PageHeading(query.question, crumb: ("Queries", "/queries")) }
 
     var html: HTML {
         """
-        <p><a href="/queries">All queries</a></p>
-        <h1>\(query.question)</h1>
-        <p class="soft">\(QueryView.title(query.area)), query <code>\(query.name)</code>. Column names say the units; times are UTC unless the query asks for a zone.</p>
         \(fault.map(HTML.fault))
         \(form)
+        <p class="soft small">Column names say the units. Times are UTC unless the query asks for a time zone. <code>\(query.name)</code></p>
         \(output.map(result) ?? "")
         """
     }
@@ -56,7 +67,7 @@ struct QueryView {
         return """
             <form class="filter" method="get" action="/queries/\(query.name)">
             \(fields)\(sign)
-            <button>Ask</button>
+            <button class="btn primary">Run</button>
             </form>
             """
     }
@@ -68,7 +79,7 @@ struct QueryView {
             "<label for=\"p-\(name)\">\(isFleet ? "Fleet" : QueryView.label(parameter))</label>"
         let value = given[parameter.name] ?? standard(parameter)
         if isFleet {
-            let options = HTML.options([("", "all")] + fleets.map { ($0.id, $0.name) }, value)
+            let options = HTML.options([("", "All")] + fleets.map { ($0.id, $0.name) }, value)
             return label + "<select id=\"p-\(name)\" name=\"\(name)\">\(options)</select>"
         }
         let type: HTML =
@@ -100,24 +111,23 @@ struct QueryView {
 
     private func result(_ output: QueryOutput) -> HTML {
         let links: [HTML] = QueryRoutes.Form.allCases.map { form in
-            "<a href=\"\(address(form))\">\(form.rawValue.uppercased())</a>"
+            "<a class=\"btn small\" href=\"\(address(form))\">\(HTML.icon(.download))\(form.rawValue.uppercased())</a>"
         }
         let isCut = output.count > QueryView.rowsMax
         let count =
             isCut
-            ? "The first \(QueryView.rowsMax) rows; there are more. The files have them."
+            ? "The first \(QueryView.rowsMax) rows. Files have all of them."
             : output.count == 0
-                ? "No row. Is the time long enough, and is there something of it that you may see?"
-                : "\(output.count) row\(output.count == 1 ? "" : "s")."
+                ? "No rows. Try a longer time, or less narrow fields." : caller.words.count(output.count, .row)
         let table: HTML =
             output.count == 0
             ? ""
             : "<div class=\"scroll\" role=\"region\" aria-labelledby=\"answer\" tabindex=\"0\">\(output.prefix(QueryView.rowsMax).html)</div>"
         return """
-            <h2 id="answer">Answer</h2>
-            <p role="status">\(count)</p>
-            <p>Export: \(links.joined(separator: ", ")). The address of this page asks the same again, also for others: they see what they may see.</p>
+            <section class="card"><header><h2 id="answer">Answer</h2><span class="soft" role="status">\(count)</span>\
+            <span class="row wrap end">\(links.joined(separator: " "))</span></header>
             \(table)
+            <footer>This page’s address runs the query again. Whoever opens it sees the rows they may see.</footer></section>
             """
     }
 

@@ -32,7 +32,7 @@ package struct QuestionRoutes: Sendable {
         page.statement = (fields["statement"] ?? "").replacing("\r\n", with: "\n")
         let form = fields["format"].flatMap(QuestionFormat.init)
         do {
-            guard !page.statement.isEmpty else { throw QuestionService.Refusal.statement("Write a statement first.") }
+            guard !page.statement.isEmpty else { throw QuestionService.Refusal.statement("Type a statement first.") }
             let rowsMax = form == nil ? QuestionView.rowsMax : Question.answerRowsMax
             let output = try service.ask(
                 page.statement, as: page.caller.account, by: page.caller.holds, rowsMax: rowsMax)
@@ -46,7 +46,8 @@ package struct QuestionRoutes: Sendable {
     }
 
     private func page(_ question: QuestionView, status: Int = 200) -> Response {
-        var response = PageShell(caller: question.caller, assets: assets).page("ask", at: "/query", main: question.html)
+        var response = PageShell(caller: question.caller, assets: assets).page(
+            "ask", at: "/query", heading: question.heading, main: question.html)
         response.status = status
         return response
     }

@@ -13,25 +13,38 @@ struct QuestionView {
     var output: QueryOutput?
     var fault: QuestionService.Refusal?
 
+    var heading: PageHeading {
+        PageHeading(
+            "Ask",
+            actions:
+                "<a class=\"btn\" href=\"/queries\" aria-label=\"Ready-made queries\">\(HTML.icon(.query))<span class=\"hide-phone\">Ready-made queries</span></a>"
+        )
+    }
+
     var html: HTML {
         """
-        <h1>Ask</h1>
-        <p class="soft">One SELECT of your own over the views below. The answer holds what you may see. Times are UTC; column names and the documents for analysts say the units. <a href="/queries">Questions that come with Drover</a>.</p>
         \(fault.map { HTML.fault($0.text) })
+        <div class="split">
+        <div class="stack">
         \(form)
         \(output.map(answer) ?? "")
-        <h2>What may be asked</h2>
-        \(views.map(described).joined(separator: "\n"))
+        </div>
+        <section class="card" aria-labelledby="views"><header><h2 id="views">What you can ask about</h2><span class="count">\(views.count)</span></header>
+        <div class="body views">\(views.map(described).joined(separator: "\n"))</div></section>
+        </div>
         """
     }
 
     private var form: HTML {
         """
-        <form method="post" action="/query">
+        <form class="card" method="post" action="/query">
+        <div class="body form">
         \(FormView.hidden(CSRFGuard.field, caller.mark))
-        <label for="statement">Statement</label>
-        <textarea id="statement" name="statement" rows="10" maxlength="\(Question.bytesMax)" spellcheck="false" required>\(statement)</textarea>
-        <p><button>Ask</button> <button name="format" value="csv">As CSV</button> <button name="format" value="json">As JSON</button> <button name="format" value="xlsx">As XLSX</button></p>
+        <div class="fld"><label for="statement">Statement</label>
+        <textarea class="mono" id="statement" name="statement" rows="10" maxlength="\(Question.bytesMax)" spellcheck="false" aria-describedby="statement-help" required>\(statement)</textarea>
+        <span class="help" id="statement-help">One SELECT. You get the rows you may see. Times are UTC; column names say the units.</span></div>
+        <div class="row wrap"><button class="btn primary">Run</button> <button class="btn" name="format" value="csv">CSV</button> <button class="btn" name="format" value="json">JSON</button> <button class="btn" name="format" value="xlsx">XLSX</button></div>
+        </div>
         </form>
         """
     }
@@ -40,18 +53,21 @@ struct QuestionView {
         let isCut = output.count > QuestionView.rowsMax
         let count =
             isCut
-            ? "The first \(QuestionView.rowsMax) rows; there are more. The files have up to \(Question.answerRowsMax)."
-            : "\(output.count == 0 ? "No" : String(output.count)) row\(output.count > 1 ? "s" : "")."
+            ? "The first \(QuestionView.rowsMax) rows. Files have up to \(Question.answerRowsMax)."
+            : output.count == 0 ? "No rows" : caller.words.count(output.count, .row)
         let table: HTML =
             output.count == 0
             ? ""
             : "<div class=\"scroll\" role=\"region\" aria-labelledby=\"answer\" tabindex=\"0\">\(output.prefix(QuestionView.rowsMax).html)</div>"
-        return "<h2 id=\"answer\">Answer</h2>\n<p role=\"status\">\(count)</p>\n\(table)"
+        return """
+            <section class="card"><header><h2 id="answer">Answer</h2><span class="soft end" role="status">\(count)</span></header>
+            \(table)</section>
+            """
     }
 
     private func described(_ view: QuestionRelation) -> HTML {
         """
-        <details><summary><code>\(view.name)</code></summary>
+        <details class="view"><summary><code>\(view.name)</code></summary>
         <p>\(view.about)</p>
         <p><code>\(view.columns.joined(separator: ", "))</code></p></details>
         """

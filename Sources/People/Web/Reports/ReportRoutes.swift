@@ -53,7 +53,7 @@ package final class ReportRoutes: Sendable {
                 reports: Report.all.filter { !$0.roles.isDisjoint(with: caller.roles) }, fleets: fleets, caller: caller,
                 request: request, asked: asked, found: found, nowMs: Clock.nowMs())
             var response = PageShell(caller: caller, assets: assets).page(
-                "reports", at: "/reports", scripts: ["names.js"], main: page.html)
+                "reports", at: "/reports", heading: page.heading, scripts: ["names.js"], main: page.html)
             if case .fault = found { response.status = 400 }
             return response
         }

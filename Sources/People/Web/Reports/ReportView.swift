@@ -24,11 +24,18 @@ struct ReportView {
     let found: Found?
     let nowMs: Int64
 
+    var heading: PageHeading {
+        PageHeading(
+            "Reports",
+            actions: """
+                <a class="btn" href="/reports/schedules" aria-label="Scheduled reports">\(HTML.icon(.calendar))<span class="hide-phone">Scheduled reports</span></a>
+                """)
+    }
+
     var html: HTML {
         """
-        <h1>Reports</h1>
-        <p class="soft">Days are those of \(caller.clock.zone), figures in \(caller.units == .us ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports/schedules">Reports that come by themselves</a>.</p>
         \(form)
+        <p class="soft small">Days in \(caller.clock.zone), \(caller.units == .us ? "US" : "metric") units. <a href="/account">Change</a></p>
         \(result)
         \(found == nil ? list : "")
         """
@@ -39,25 +46,33 @@ struct ReportView {
     private var form: HTML {
         let today = ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
         let spans = [
-            ("day", "the day"), ("week", "its week, from Monday on"), ("month", "its month"),
-            ("range", "up to the last day"),
+            ("day", "The day"), ("week", "Its week"), ("month", "Its month"), ("range", "Until a last day"),
         ]
         let fleetField: HTML =
             fleets.isEmpty
             ? ""
-            : "<div><label for=\"fleet\">Fleet</label><select id=\"fleet\" name=\"fleet\">\(HTML.options([("", "all")] + fleets.map { ($0.id, $0.name) }, given("fleet")))</select></div>"
+            : "<div><label for=\"fleet\">Fleet</label><select id=\"fleet\" name=\"fleet\">\(HTML.options([("", "All")] + fleets.map { ($0.id, $0.name) }, given("fleet")))</select></div>"
         let kinds = Report.Subject.ordered.filter { kind in reports.contains { $0.of == kind } }.map(\.rawValue)
+        let hasNames = kinds.contains(Report.Subject.vehicle.rawValue)
         return """
             <form class="filter" method="get" action="/reports">
             <div><label for="report">Report</label><select id="report" name="report">\(HTML.options(reports.map { ($0.name, $0.title) }, given("report")))</select></div>
             <div><label for="date">Day</label><input id="date" name="date" type="date" required value="\(given("date").isEmpty ? today : given("date"))"></div>
-            <div><label for="span">Of</label><select id="span" name="span">\(HTML.options(spans, given("span")))</select></div>
-            <div><label for="until">Last day, of a range</label><input id="until" name="until" type="date" value="\(given("until"))"></div>
-            <div><label for="of">One \(kinds.joined(separator: ", ")), by its id; empty: all</label><input id="of" name="of" type="text" maxlength="200" list="vehicles" autocomplete="off" value="\(given("of"))">\(kinds.contains(Report.Subject.vehicle.rawValue) ? VehicleNames.list(kind: nil) : "")</div>
+            <div><label for="span">Time</label><select id="span" name="span">\(HTML.options(spans, given("span")))</select></div>
+            <div><label for="until">Last day (of a range)</label><input id="until" name="until" type="date" value="\(given("until"))"></div>
+            <div><label for="of">\(ReportView.only(kinds))</label><input id="of" placeholder="All" name="of" type="text" maxlength="200"\(" list=\"vehicles\"", if: hasNames) autocomplete="off" value="\(given("of"))">\(hasNames ? VehicleNames.list(kind: nil) : "")</div>
             \(fleetField)
-            <button>Show</button>
+            <button class="btn primary">Show</button>
             </form>
             """
+    }
+
+    /// `Vehicle, campus or site`
+    static func only(_ kinds: [String]) -> String {
+        let list =
+            kinds.count < 2
+            ? kinds.joined() : kinds.dropLast().joined(separator: ", ") + " or " + kinds[kinds.count - 1]
+        return list.prefix(1).uppercased() + list.dropFirst()
     }
 
     private var result: HTML {
@@ -65,14 +80,14 @@ struct ReportView {
         case (.fault(let text), _): return .fault(text)
         case (.output(let output), .success(let wanted)):
             let links: [HTML] = ReportFormat.allCases.filter { $0 != .table }.map { format in
-                "<a href=\"\(wanted.address(format))\">\(format.rawValue.uppercased())</a>"
+                "<a class=\"btn\(" primary", if: format == .pdf)\" href=\"\(wanted.address(format))\">\(HTML.icon(.download))\(format.rawValue.uppercased())</a>"
             }
             let none: HTML =
                 output.count == 0
                 ? "<p role=\"status\" class=\"empty\">\(wanted.report.empty)</p>" : ""
             return """
-                <section aria-labelledby="result"><h2 id="result">\(output.title)</h2>
-                <p>Export: \(links.joined(separator: ", ")).</p>
+                <section aria-labelledby="result"><div class="row between wrap result"><h2 id="result">\(output.title)</h2>
+                <div class="row wrap">\(links.joined(separator: " "))</div></div>
                 \(none)
                 \(output.main)
                 </section>
@@ -82,11 +97,36 @@ struct ReportView {
     }
 
     private var list: HTML {
-        let rows: HTML = reports.map { "<dt>\($0.title)</dt><dd>\($0.summary)</dd>" }.joined(separator: "\n")
-        return "<h2>What there is</h2>\n<dl>\(rows)</dl>"
-            + (caller.roles.isDisjoint(with: FleetRoutes.drivers)
-                ? ""
-                : "\n<p>Did a change of a car help? <a href=\"/trips/compare\">Compare drives of one route</a> before and after it.</p>")
+        let today = ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone)
+        let cards: [HTML] = reports.map { report in
+            func address(_ more: HTML) -> HTML { "/reports\(more)&amp;date=\(today)&amp;span=month" }
+            return """
+                <section class="card w4"><header><span class="ic s">\(HTML.icon(ReportView.icon(report.of)))</span><h2>\(report.title)</h2></header>
+                <p class="body tight soft">\(PageShell.sentence(report.summary)).</p>
+                <footer><a class="btn small" href="\(address("?report=\(encoded: report.name)"))" aria-label="\(report.title), this month">This month</a>\
+                <a class="btn small" href="\(address("/\(encoded: report.name)?format=pdf"))" aria-label="\(report.title), this month, as PDF">\(HTML.icon(.download))PDF</a></footer></section>
+                """
+        }
+        let compare: HTML =
+            caller.roles.isDisjoint(with: FleetRoutes.drivers)
+            ? ""
+            : """
+            <section class="card w4"><header><span class="ic s">\(HTML.icon(.compare))</span><h2>Compare drives</h2></header>
+            <p class="body tight soft">Drives of one route before and after a change of the car.</p>
+            <footer><a class="btn small" href="/trips/compare">Compare drives of one route</a></footer></section>
+            """
+        return "<div class=\"grid\">\n\(cards.joined(separator: "\n"))\n\(compare)</div>"
+    }
+}
+
+extension ReportView {
+    fileprivate static func icon(_ subject: Report.Subject) -> IconName {
+        switch subject {
+        case .vehicle: .car
+        case .campus: .dispatch
+        case .site: .sighting
+        case .tour: .tour
+        }
     }
 }
 

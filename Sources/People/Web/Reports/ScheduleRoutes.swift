@@ -67,10 +67,10 @@ package struct ScheduleRoutes: Sendable {
 
     /// A page that is loaded again asks for nothing twice.
     private static let said = [
-        "on": "It is on. What fell due meanwhile is not caught up.", "off": "It is off.",
-        "end": "It is gone, with its runs.",
-        "change": "It comes by its new times from now on.",
-        "run": "It is made now: come back to this page in a moment.", "mail": "The revised report is mailed.",
+        "on": "Switched on. What fell due meanwhile is not caught up.", "off": "Switched off.",
+        "end": "Schedule and its runs deleted.",
+        "change": "New times saved.",
+        "run": "Running now. Reload this page in a moment.", "mail": "Revised report mailed.",
     ]
 
     private static func ms(_ seconds: Int64) -> Int64? {
@@ -92,7 +92,7 @@ package struct ScheduleRoutes: Sendable {
 
     private func notDone(_ caller: PageCaller, _ connection: Connection) throws -> Response {
         try page(
-            caller, .fault("That cannot be done: it is not yours, or was done a moment ago."), connection, status: 409)
+            caller, .fault("Not done: the schedule is not yours, or somebody was faster."), connection, status: 409)
     }
 
     private func add(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
@@ -103,9 +103,9 @@ package struct ScheduleRoutes: Sendable {
             return try page(caller, .fault(fault.description), connection, status: 422, given: fields)
         }
         guard try AccountScheduleStore.add(new.fields, isMailed: fields["mail"] == "1", on: connection) else {
-            return try page(caller, .fault("You have fifty already: end one first."), connection, status: 429)
+            return try page(caller, .fault("You have 50 schedules. Delete one first."), connection, status: 429)
         }
-        return try page(caller, .done("From now on it comes by itself."), connection)
+        return try page(caller, .done("Scheduled."), connection)
     }
 
     private func change(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
@@ -142,7 +142,7 @@ package struct ScheduleRoutes: Sendable {
         guard clock.count >= 2, let hour = clock[0], let minute = clock[1], (0...23).contains(hour),
             (0...59).contains(minute),
             let days = ScheduleView.days.first(where: { $0.value == fields["days"] })?.cron
-        else { throw NewSchedule.Fault("Say when: on which days, and at a time such as 06:00.") }
+        else { throw NewSchedule.Fault("Choose the days and a time like 06:00.") }
         return "\(minute) \(hour) \(days)"
     }
 
@@ -170,7 +170,7 @@ package struct ScheduleRoutes: Sendable {
             schedules: try AccountScheduleStore.schedules(on: connection),
             runs: try AccountScheduleStore.runs(most: ScheduleRoutes.runsShown, on: connection), given: given)
         var response = PageShell(caller: caller, assets: assets).page(
-            "scheduled reports", at: "/reports", main: FormView.main("Scheduled reports", notice, page.html))
+            "scheduled reports", at: "/reports", heading: ScheduleView.heading, main: FormView.said(notice, page.html))
         response.status = status
         return response
     }

@@ -23,22 +23,30 @@ struct ScheduleView {
 
     var html: HTML {
         """
-        <p class="soft">Times are those of \(caller.clock.zone), figures in \(caller.units == .us ? "US" : "metric") units, as <a href="/account">your account</a> says. <a href="/reports">Reports of any days at once</a>.</p>
-        \(schedules.isEmpty ? "<p class=\"empty\">Nothing comes by itself yet.</p>" : schedules.map(section).joined(separator: "\n"))
-        <section class="narrow-form" aria-labelledby="another"><h2 id="another">Another one</h2>
-        \(form)
+        <p class="soft small">Times in \(caller.clock.zone), \(caller.units == .us ? "US" : "metric") units. <a href="/account">Change</a></p>
+        <div class="split">
+        <div class="stack">\(schedules.isEmpty ? none : schedules.map(section).joined(separator: "\n"))</div>
+        <section class="card" aria-labelledby="another"><header><h2 id="another">Schedule a report</h2></header>
+        <div class="body">\(form)</div>
         </section>
+        </div>
         """
+    }
+
+    static let heading = PageHeading("Scheduled reports", crumb: ("Reports", "/reports"))
+
+    private var none: HTML {
+        "<section class=\"card\">\(HTML.emptyState(.calendar, "No scheduled reports yet", "Choose a report and when it comes. It is kept here, and mailed if you like."))</section>"
     }
 
     // MARK: Schedules
 
     private func section(_ one: AccountScheduleStore.Schedule) -> HTML {
         """
-        <section aria-labelledby="schedule-\(one.id)"><h2 id="schedule-\(one.id)">\(name(one))</h2>
-        <p>Comes \(when(one)); next: \(next(one)). Where to: \(destination(one)).\(owner(one))</p>
-        <div class="row">\(buttons(one))</div>
-        \(one.account == nil ? "" : times(one))
+        <section class="card" aria-labelledby="schedule-\(one.id)"><header><h2 id="schedule-\(one.id)">\(name(one))</h2></header>
+        <div class="body"><dl><dt>When</dt><dd>\(when(one))</dd><dt>Next</dt><dd>\(next(one))</dd><dt>To</dt><dd>\(destination(one)).\(owner(one))</dd></dl>
+        <div class="row wrap tools">\(buttons(one))</div>
+        \(one.account == nil ? "" : times(one))</div>
         \(history(one))
         </section>
         """
@@ -47,8 +55,8 @@ struct ScheduleView {
     /// For people who see those of others as well.
     private func owner(_ one: AccountScheduleStore.Schedule) -> String {
         guard caller.roles.contains(.administrator) else { return "" }
-        guard let account = one.account else { return " It comes with Drover and is nobody's yet." }
-        return " With the rights of \(account)."
+        guard let account = one.account else { return " It comes with Drover; nobody has switched it on." }
+        return " Shows what \(account) may see."
     }
 
     private func name(_ one: AccountScheduleStore.Schedule) -> String {
@@ -91,8 +99,9 @@ struct ScheduleView {
         func button(_ action: String, _ text: String) -> HTML {
             "<form method=\"post\" action=\"/reports/schedules/\(action)\">\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("schedule", String(one.id)))<button aria-label=\"\(text): \(what)\">\(text)</button></form>"
         }
-        let end = one.account == nil ? "" : button("end", one.shipped == nil ? "End" : "Give back")
-        return button(one.isEnabled ? "off" : "on", one.isEnabled ? "Off" : one.account == nil ? "To me" : "On")
+        let end = one.account == nil ? "" : button("end", one.shipped == nil ? "Delete" : "Give back")
+        return button(
+            one.isEnabled ? "off" : "on", one.isEnabled ? "Switch off" : one.account == nil ? "Use this" : "Switch on")
             + (one.account == nil ? "" : button("run", "Run now")) + end
     }
 
@@ -102,9 +111,9 @@ struct ScheduleView {
         let own = runs.filter { $0.schedule == one.id }
         guard !own.isEmpty else { return "" }
         return HTML.table(
-            caption: "Runs of number \(one.id)",
+            caption: "Runs of schedule \(one.id)",
             headers: [
-                .word("File"), .word("Days"), .prose("What became of it"), .word("Due"), .number("Rows"),
+                .word("File"), .word("Days"), .prose("Result"), .word("Due"), .number("Rows"),
                 .number("Mails"),
             ],
             rows: own.map { run in
@@ -157,22 +166,22 @@ struct ScheduleView {
         let fields: [FormView.Field] =
             [.hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "schedule", value: String(one.id))]
             + when(plain?.days.value ?? "", plain?.at ?? "06:00", plain == nil ? one.cron : "")
-        return "<details><summary>Change when it comes</summary>\n"
-            + FormView.form("/reports/schedules/change", fields, "Change", id: "change-\(one.id)") + "</details>"
+        return "<details><summary>Change time</summary>\n"
+            + FormView.form("/reports/schedules/change", fields, "Save", id: "change-\(one.id)") + "</details>"
     }
 
     private func when(_ days: String, _ at: String, _ cron: String) -> [FormView.Field] {
         [
-            .choice(name: "days", label: "Comes", of: ScheduleView.days.map { ($0.value, $0.text) }, chosen: days),
+            .choice(name: "days", label: "Day", of: ScheduleView.days.map { ($0.value, $0.text) }, chosen: days),
             .input(name: "at", label: "At", type: "time", value: at, autocomplete: "off"),
-            .optional(
-                name: "cron", label: "Or as a crontab says it: 0 6 * * mon-fri", value: cron, autocomplete: "off"),
+            .optional(name: "cron", label: "Or cron", value: cron, autocomplete: "off").help(
+                "Five fields, like 0 6 * * mon-fri"),
         ]
     }
 
     private var form: HTML {
         let spans = [
-            ("day", "the day before"), ("week", "the week before, from Monday on"), ("month", "the month before"),
+            ("day", "The day before"), ("week", "The week before"), ("month", "The month before"),
         ]
         let formats = ReportFormat.allCases.filter { $0 != .table }.map { ($0.rawValue, $0.rawValue.uppercased()) }
         let kinds = Report.Subject.ordered.filter { kind in reports.contains { $0.of == kind } }.map(\.rawValue)
@@ -180,22 +189,21 @@ struct ScheduleView {
         var fields: [FormView.Field] = [
             .hidden(name: CSRFGuard.field, value: caller.mark),
             .choice(name: "report", label: "Report", of: reports.map { ($0.name, $0.title) }, chosen: value("report")),
-            .choice(name: "span", label: "Of", of: spans, chosen: value("span")),
+            .choice(name: "span", label: "Time", of: spans, chosen: value("span")),
         ]
         fields += when(value("days"), value("at", "06:00"), value("cron"))
         fields += [
-            .choice(name: "format", label: "As", of: formats, chosen: value("format")),
-            .optional(
-                name: "of", label: "One \(kinds.joined(separator: ", ")), by its id; empty: all", value: value("of"),
-                autocomplete: "off"),
+            .choice(name: "format", label: "Format", of: formats, chosen: value("format")),
+            .optional(name: "of", label: ReportView.only(kinds), value: value("of"), autocomplete: "off")
+                .help("Its id. Leave empty for all."),
         ]
         if !fleets.isEmpty {
             fields.append(
                 .choice(
-                    name: "fleet", label: "Fleet", of: [("", "all")] + fleets.map { ($0.id, $0.name) },
+                    name: "fleet", label: "Fleet", of: [("", "All")] + fleets.map { ($0.id, $0.name) },
                     chosen: value("fleet")))
         }
-        fields.append(.check(name: "mail", label: "By mail to me; it is kept here in any case"))
-        return FormView.form("/reports/schedules/add", fields, "Make it come", id: "schedule")
+        fields.append(.check(name: "mail", label: "Mail it to me, too"))
+        return FormView.form("/reports/schedules/add", fields, "Schedule", id: "schedule")
     }
 }

@@ -10,6 +10,8 @@ package import Telemetry
 /// The person who is logged in, as the database knows them.
 struct PageCaller: Sendable {
     let account: String
+    /// Empty: not told.
+    let firstName: String
     let roles: Set<Role>
     /// `metric` or `us`.
     let units: DriverSettings.Units
@@ -17,6 +19,8 @@ struct PageCaller: Sendable {
     let session: Token
     /// A role asks for a second factor, and none is on: until it is, nothing else is done.
     let lacksSecondFactor: Bool
+    /// What people are called, by account (`knowing`); their own is always there.
+    var names: [String: String]
 
     /// Sees machines only because their owners let them, perhaps without what was before.
     var seesAsDealer: Bool {
@@ -34,6 +38,9 @@ struct PageCaller: Sendable {
 
     init(_ holder: AccountHolder, session: Token, secondFactor: SecondFactorRule) {
         account = holder.account
+        firstName = holder.firstName
+        let name = [holder.firstName, holder.lastName].filter { !$0.isEmpty }.joined(separator: " ")
+        names = name.isEmpty ? [:] : [holder.account: name]
         units = holder.units
         zone = holder.zone
         self.session = session
@@ -100,8 +107,9 @@ package final class AccessControl: Sendable {
     }
 
     /// A call by a page's script: refusals are problem details. All methods but GET need the session's mark.
+    /// - Parameter roles: nil: for whoever is logged in.
     func call(
-        _ request: Request, for roles: Set<Role>, _ body: (PageCaller, Connection) throws -> Response
+        _ request: Request, for roles: Set<Role>?, _ body: (PageCaller, Connection) throws -> Response
     ) -> Response {
         let isRead = request.method == "GET" || request.method == "HEAD"
         if !isRead, let refusal = CSRFGuard.refusal(request) { return refusal }
@@ -135,11 +143,12 @@ package final class AccessControl: Sendable {
         let description = "postgres.page_url is not set: programs of accounts read nothing"
     }
 
-    private static func refusal(_ caller: PageCaller, _ roles: Set<Role>, mark: String?) -> Response? {
+    private static func refusal(_ caller: PageCaller, _ roles: Set<Role>?, mark: String?) -> Response? {
         guard mark == caller.mark else {
-            return .problem(403, type: "form-old", detail: "This form is of another log-in. Open the page again.")
+            return .problem(
+                403, type: "form-old", detail: "You logged in again since you opened this form. Reload the page.")
         }
-        guard caller.roles.isDisjoint(with: roles) else { return nil }
+        guard let roles, caller.roles.isDisjoint(with: roles) else { return nil }
         return .problem(403, type: "role-missing", detail: "This is for \(list(roles)).")
     }
 

@@ -9,6 +9,8 @@ enum FormOutcome {
     case answer(Response)
     /// - told: what the audit log tells of it.
     case say(Upload, told: AuditedOperation? = nil, then: Response)
+    /// Several records, each with its own entry.
+    case sayAll([(upload: Upload, told: AuditedOperation?)], then: Response)
 }
 
 extension AccessControl {
@@ -18,21 +20,30 @@ extension AccessControl {
         _ request: Request, for roles: Set<Role>, to uploads: UploadSender,
         _ body: (PageCaller, FormFields, Connection) throws -> FormOutcome
     ) -> Response {
-        var said: (caller: PageCaller, upload: Upload, told: AuditedOperation?, then: Response)?
+        var said: (caller: PageCaller, all: [(upload: Upload, told: AuditedOperation?)], then: Response)?
         let response = form(request, for: roles) { caller, fields, connection in
             switch try body(caller, fields, connection) {
             case .answer(let response): return response
             case .say(let upload, let told, let then):
                 try told?.tell(on: connection)
-                said = (caller, upload, told, then)
+                said = (caller, [(upload, told)], then)
+                return Response(204)
+            case .sayAll(let all, let then):
+                for one in all { try one.told?.tell(on: connection) }
+                said = (caller, all, then)
                 return Response(204)
             }
         }
         guard response.status == 204, let said else { return response }
-        let outcome = uploads.send(said.upload)
-        guard outcome != .acknowledged else { return said.then.with("Cache-Control", "no-store") }
-        if let told = said.told { tell(outcome.ofDeed, of: [told], said.caller) }
-        return UploadSender.notOnLog
+        for (index, one) in said.all.enumerated() {
+            let outcome = uploads.send(one.upload)
+            guard outcome != .acknowledged else { continue }
+            if let told = one.told { tell(outcome.ofDeed, of: [told], said.caller) }
+            let left = said.all[(index + 1)...].compactMap(\.told)
+            if !left.isEmpty { tell(.failed, of: left, said.caller) }
+            return UploadSender.notOnLog
+        }
+        return said.then.with("Cache-Control", "no-store")
     }
 }
 

@@ -25,11 +25,8 @@ package struct LimitsRoutes: Sendable {
         router.add("GET", "/limits") { request in
             access.page(request, for: LimitsRoutes.people) { caller, connection in
                 let known = try AccountStore.installation(on: connection)
-                let notice: FormView.Notice? =
-                    request.query["said"] == "taken"
-                    ? .done("Taken. It holds from now on, and shows here when it is committed: look again in a moment.")
-                    : nil
-                return page(caller, known?.settings ?? .off, isSet: known != nil, typed: [:], notice)
+                return page(
+                    caller, known?.settings ?? .off, isSet: known != nil, isSaved: request.query["said"] == "taken")
             }
         }
         router.add("POST", "/limits") { request in
@@ -42,9 +39,8 @@ package struct LimitsRoutes: Sendable {
     private func save(_ caller: PageCaller, _ fields: FormFields, from request: Request) -> FormOutcome {
         let typed = LimitsRoutes.form.typed(fields)
         switch LimitsRoutes.form.read(typed) {
-        case .fault(let why):
-            var response = page(
-                caller, .standard, isSet: true, typed: typed, .fault("Nothing was changed: \(why)."))
+        case .faults(let faults):
+            var response = page(caller, .standard, isSet: true, typed: typed, faults: faults)
             response.status = 422
             return .answer(response)
         case .settings(let settings):
@@ -59,22 +55,24 @@ package struct LimitsRoutes: Sendable {
         }
     }
 
-    /// - Parameter typed: what somebody wrote, to be shown again; empty: show `settings`.
+    /// - Parameter typed: what somebody wrote, to be shown again; nil: show `settings`.
     private func page(
-        _ caller: PageCaller, _ settings: DriverSettings, isSet: Bool, typed: [DriverSetting: String],
-        _ notice: FormView.Notice?
+        _ caller: PageCaller, _ settings: DriverSettings, isSet: Bool, typed: SettingsForm.Typed? = nil,
+        faults: [DriverSetting: String] = [:], isSaved: Bool = false
     ) -> Response {
-        let fields = LimitsRoutes.form.fields(settings, typed: typed)
+        let form = LimitsRoutes.form.html(
+            settings, typed: typed, faults: faults, units: caller.units, action: "/limits", mark: caller.mark)
         let standing: HTML =
-            isSet && settings.isOn(.alerts) ? "" : "<p><strong>They are off: nothing judges such cars.</strong></p>\n"
+            isSet && settings.isOn(.alerts)
+            ? ""
+            : "<p class=\"strip warning\">\(HTML.icon(.warn))<span>They are off: nothing judges such cars.</span></p>\n"
         return PageShell(caller: caller, assets: assets).page(
-            "limits", at: "/limits",
-            main: FormView.main(
-                "Limits of the installation", notice,
-                """
-                <p>They judge a car at times at which nobody uploads for it, is assigned to it or owns it. Its alerts show to who \
-                sees the car, and go to the keepers of its fleets. Leave empty for the default.</p>
-                \(standing)\(FormView.form("/limits", [.hidden(name: CSRFGuard.field, value: caller.mark)] + fields, "Save"))
-                """))
+            "limits", at: "/limits", heading: PageHeading("Limits of the installation"),
+            main: """
+                \(SettingsRoutes.notice(faults, isSaved: isSaved))\(standing)
+                <p class="soft">They judge a car while nobody uploads for it, is assigned to it or owns it. Its alerts show to who sees the \
+                car, and go to the keepers of its fleets.</p>
+                \(form)
+                """)
     }
 }

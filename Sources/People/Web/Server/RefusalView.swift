@@ -8,17 +8,21 @@ package struct RefusalView: Sendable {
 
     package init(assets: AssetFiles) { self.assets = assets }
 
+    private static func icon(_ status: Int) -> IconName {
+        [401, 403].contains(status) ? .lock : [404, 410].contains(status) ? .find : .warn
+    }
+
     package func shown(_ response: Response, to request: Request) -> Response {
         // Only a browser that goes to an address asks for HTML; scripts of pages and programs do not.
         guard request.headers["accept"]?.lowercased().contains("text/html") == true else { return response }
         return response.then { response in
             guard let refusal = response.refusal else { return response }
             var page = PublicShell(assets: assets).page(
-                refusal.title, link: ("/", "First page"),
+                refusal.title, link: ("/", "Home"),
                 main: """
-                    <h1>\(refusal.title)</h1>
+                    <div class="empty"><span class="ic">\(HTML.icon(RefusalView.icon(response.status)))</span><h1>\(refusal.title)</h1>
                     <p>\(refusal.detail)</p>
-                    <p>Go back to where you came from, or to the <a href="/">first page</a>.</p>
+                    <div class="row"><a class="btn primary" href="/">Home</a></div></div>
                     """)
             page.status = response.status
             // Its other headers stay, such as Retry-After and Allow.

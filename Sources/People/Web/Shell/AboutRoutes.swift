@@ -21,9 +21,11 @@ package struct AboutRoutes: Sendable {
 
     private var main: HTML {
         let parts: [[HTML?]] = [
-            ["Maps", HTML(base.attribution), base.tiles == nil ? "public domain" : "see there"],
-            ["Coarse base map", "Natural Earth 1:10m, thinned out", "public domain"],
-            ["Drawing maps", "Leaflet 1.7.1, © Vladimir Agafonkin, CloudMade", "BSD-2-Clause"],
+            ["Maps", HTML(base.attribution), "see there"],
+            ["Streets of the sample's city", "© OpenStreetMap contributors", "ODbL 1.0"],
+            ["The world beneath", "Natural Earth 1:10m, thinned out", "public domain"],
+            ["Drawing maps", "MapLibre GL JS 5.24.1, © MapLibre contributors, Mapbox", "BSD-3-Clause"],
+            ["Letters on maps", "Noto Sans, © The Noto Project Authors", "OFL 1.1"],
             [
                 "Taxonomy that is shipped",
                 "Clifton, Apolloh, Nussbaumer, Jackson (2022), A Rocha Kenya; keys of the GBIF backbone", "CC0 1.0",
@@ -37,15 +39,17 @@ package struct AboutRoutes: Sendable {
         ]
         return """
             <h1>About Drover</h1>
-            <p>Drover turns what moves in the field into answers: readings of machines and cars, rides on a campus, surveys of \
-            butterflies, tours of trails.</p>
+            <p>Drover turns what moves in the field into answers: machines and cars, rides on a campus, butterfly surveys, trail tours.</p>
             <p id="version">Version: \(version).</p>
-            <p>These pages ask no other server, keep one cookie for who is logged in, and watch nobody.</p>
+            <p>These pages load nothing from other servers, keep one cookie while you are logged in, and do not track you.</p>
             \(HTML.table(
-                caption: "Who made what is shown", headers: [.prose("What"), .prose("By"), .text("Licence")], rows: parts,
+                caption: "Credits", headers: [.prose("What"), .prose("By"), .text("Licence")], rows: parts,
                 empty: ""))
-            <h2>To read</h2>
-            <p>Documents that come with the program: docs/pages.md (pages), docs/accounts.md (accounts), docs/surveys.md (surveys \
+            <h2 id="maps">A street map of your own</h2>
+            <p>Central Helsinki comes with the sample. For another place whoever runs Drover makes a street map from an extract of \
+            OpenStreetMap: <code>Deploy/street-map FILE.osm.pbf</code>, then sets <code>map.tiles_file</code>. docs/maps.md tells how.</p>
+            <h2>Documentation</h2>
+            <p>Comes with the program: docs/pages.md (pages), docs/accounts.md (accounts), docs/surveys.md (surveys \
             and sightings), docs/export.md (exports), docs/tours.md (tours), docs/analyst.md (tables), docs/operator.md (running it).</p>
             """
     }

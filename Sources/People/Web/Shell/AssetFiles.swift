@@ -41,25 +41,80 @@ package struct AssetFiles: Sendable {
 
     private static let types = [
         "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "png": "image/png",
-        "json": "application/json",
+        "json": "application/json", "svg": "image/svg+xml; charset=utf-8",
     ]
+    /// One a line, so that two changes do not meet.
     private static let names = [
-        "pages.css", "map.js", "live.js", "drive.js", "scan.js", "fleet-map.js", "alerts.js", "replay.js",
-        "waiting.js", "push.js", "push-worker.js", "field.js", "campus.js", "ride.js",
-        "surveys.css", "names.js", "sightings.js", "survey-form.js",
-        "tours.css", "tour-map.js", "tours.js", "tour-preview.js",
-        "second-factor.js", "qr/index.js",
-        "leaflet/leaflet.css", "leaflet/leaflet.js", "leaflet/images/layers.png",
-        "leaflet/images/layers-2x.png", "leaflet/images/marker-icon.png", "leaflet/images/marker-icon-2x.png",
-        "leaflet/images/marker-shadow.png", "natural-earth.json", description,
+        "alerts/acknowledge.js",
+        "alerts/alerts.js",
+        "alerts/notices.js",
+        "alerts/rules.js",
+        "alerts/triage.js",
+        "campus/campus.js",
+        "campus/ride.js",
+        "chart-figure.js",
+        "chart.js",
+        "drive.js",
+        "entrance.svg",
+        "field/camera.js",
+        "field/kept.js",
+        "field/worker.js",
+        "field/field.js",
+        "fleet-map.js",
+        "home.js",
+        "icons.svg",
+        "live.js",
+        "map-fleet.js",
+        "map-replay.js",
+        "map-style.js",
+        "map.js",
+        "maplibre/maplibre-gl-csp.js",
+        "maplibre/maplibre-gl.css",
+        "mark.svg",
+        "names.js",
+        "natural-earth.json",
+        "nature/sightings.js",
+        "nature/survey-form.js",
+        "nature/surveys.css",
+        "nature/tour-map.js",
+        "nature/tour-preview.js",
+        "nature/tours.css",
+        "nature/tours.js",
+        "pages.css",
+        "push-worker.js",
+        "push.js",
+        "qr/decode.js",
+        "qr/index.js",
+        "second-factor.js",
+        "shell.js",
+        "theme.js",
+        "tokens.css",
+        "trip.js",
+        "uplot/uPlot.iife.min.js",
+        "uplot/uPlot.min.css",
+        "vehicles/connect.js",
+        "vehicles/photo.js",
+        "vehicles/scan.js",
+        "vehicles/list.js",
+        "vehicles/vehicle.js",
+        "waiting.js",
+        worker,
+        description,
     ]
 
+    /// MapLibre's, on a thread of its own.
+    static let worker = "maplibre/maplibre-gl-csp-worker.js"
     /// The API's description, as OpenAPI 3.1.
     private static let description = "openapi.json"
 
     private let files: [String: File]
+    let glyphs: GlyphFiles
+    /// Streets of the city of the sample, as MBTiles.
+    package let streets: String
 
     package init(folder: String) throws {
+        glyphs = try GlyphFiles(folder: folder + "/glyphs")
+        streets = folder + "/streets/helsinki.mbtiles"
         var files: [String: File] = [:]
         for name in AssetFiles.names {
             guard let data = FileManager.default.contents(atPath: folder + "/" + name) else {
@@ -78,13 +133,19 @@ package struct AssetFiles: Sendable {
 
     package func add(to router: inout Router) {
         addDescription(to: &router)
+        glyphs.add(to: &router)
         for (name, file) in files {
             router.add("GET", "/assets/" + name) { request in
-                let response = file.response(request)
+                var response = file.response(request)
+                // A worker has the policy of its script's own response.
+                if name == AssetFiles.worker { response = response.with("Content-Security-Policy", PagePolicy.worker) }
                 // The address names the content: it can be kept for ever. Without that, caches ask each time.
-                return request.query["v"] == file.version
-                    ? response.with("Cache-Control", "public, max-age=31536000, immutable")
-                    : response.conditional(request)
+                if request.query["v"] == file.version {
+                    return response.with("Cache-Control", "public, max-age=31536000, immutable")
+                }
+                // Each icon of a page names the file; asking for each whether it is still the same would take longer than the page.
+                let answer = response.conditional(request)
+                return name == "icons.svg" ? answer.with("Cache-Control", "public, max-age=600") : answer
             }
         }
     }

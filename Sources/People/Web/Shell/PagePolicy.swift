@@ -13,6 +13,13 @@ enum PagePolicy {
     static let withScripts =
         "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self' \(style); " + rest
 
+    /// For pages with a map: MapLibre reads tiles and letters on a worker of ours, and makes pictures of tiles that it has fetched.
+    static let withMap =
+        "default-src 'none'; script-src 'self'; worker-src 'self'; connect-src 'self'; style-src 'self' \(style); "
+        + "img-src 'self' data: blob:; media-src 'self'; " + bounds
+    /// For MapLibre's worker itself.
+    static let worker = "default-src 'none'; connect-src 'self'"
+
     private static let style =
         "'sha256-\(Data(Secrets.sha256(Array(HTML.style.markup.utf8))).base64EncodedString())'"
     private static let rest =
@@ -22,8 +29,9 @@ enum PagePolicy {
 
 extension Response {
     /// A page of ours.
-    static func page(_ html: HTML, status: Int = 200, hasScripts: Bool = false) -> Response {
-        page(Array(html.markup.utf8), status, hasScripts ? PagePolicy.withScripts : PagePolicy.text)
+    static func page(_ html: HTML, status: Int = 200, hasScripts: Bool = false, hasMap: Bool = false) -> Response {
+        let policy = hasMap ? PagePolicy.withMap : hasScripts ? PagePolicy.withScripts : PagePolicy.text
+        return page(Array(html.markup.utf8), status, policy)
     }
 
     /// A report that was made of HTML and kept as a file since (`ReportOutput.file`).

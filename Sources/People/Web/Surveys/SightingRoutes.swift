@@ -101,8 +101,8 @@ package final class SightingRoutes: Sendable {
         } catch let error as PostgresError where error.sqlState == "57014" {
             try connection.execute("ROLLBACK TO asked")
             page.fault =
-                "That is more than can be added up in \(patienceS) s. Choose a species, a site, a place "
-                + "or a shorter time; the exports below give all of it."
+                "Too much to add up in \(patienceS) s. Choose a species, a site, a place or a shorter time. "
+                + "Exports have all of it."
             page.figures = nil
         }
         return self.page(page, caller)
@@ -116,8 +116,9 @@ package final class SightingRoutes: Sendable {
 
     private func page(_ page: SightingView, _ caller: PageCaller, status: Int = 200) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
-            "sightings", at: "/sightings", styles: BaseMap.styles + ["surveys.css"],
-            scripts: BaseMap.scripts + ["names.js", "sightings.js"], main: page.html(base))
+            "sightings", at: "/sightings", heading: SightingView.heading,
+            styles: BaseMap.styles + ["nature/surveys.css"],
+            scripts: BaseMap.scripts + ["names.js", "nature/sightings.js"], main: page.html(base))
         response.status = status
         return response
     }
@@ -145,7 +146,8 @@ package final class SightingRoutes: Sendable {
         }
         let children = try TaxonQueries.children(of: key, most: TaxonView.rowsMax, on: connection)
         return PageShell(caller: caller, assets: assets).page(
-            "taxonomy", at: "/sightings", main: TaxonView.html(above: above ?? nil, children))
+            "taxonomy", at: "/sightings", heading: TaxonView.heading(above: above ?? nil),
+            main: TaxonView.html(above: above ?? nil, children))
     }
 
     /// Names that begin as somebody types.

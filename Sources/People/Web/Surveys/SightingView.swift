@@ -26,10 +26,16 @@ struct SightingView {
     var rows: [SightingExport.Listed] = []
     var behind: SightingExport.Behind?
 
+    static let heading = PageHeading(
+        "Sightings",
+        actions: """
+            <a class="btn" href="/sightings/taxa" aria-label="Choose from the taxonomy">\(HTML.icon(.butterfly))<span class="hide-phone">Taxonomy</span></a>\
+            <a class="btn" href="#files" aria-label="Export">\(HTML.icon(.download))<span class="hide-phone">Export</span></a>
+            """)
+
     func html(_ base: BaseMap) -> HTML {
         """
-        <h1>Sightings</h1>
-        \(asked.reader == .surveyor ? "<p class=\"soft\">These are the sightings that you handed in. <a href=\"/surveys\">Your surveys</a></p>" : "")
+        \(asked.reader == .surveyor ? "<p class=\"soft\">These are the sightings that you sent. <a href=\"/surveys\">Your surveys</a></p>" : "")
         \(form)
         \(fault.map(HTML.fault))
         \(figures.map { results($0, base) } ?? "")
@@ -50,17 +56,16 @@ struct SightingView {
         return """
             <form class="filter" method="get" action="/sightings" role="search" id="question">
             \(field("taxon", "Species, genus or family", "text", "maxlength=\"200\" list=\"taxa\" autocomplete=\"off\""))
-            \(field("from", "Seen from (day, UTC)", "date", ""))
-            \(field("to", "and before", "date", ""))
+            \(field("from", "From (UTC)", "date", ""))
+            \(field("to", "Before", "date", ""))
             \(field("site", "Site", "text", "maxlength=\"64\" list=\"sites\""))
             \(field("behaviour", "Behaviour", "text", "maxlength=\"200\" list=\"behaviours\""))
             \(surveyor)
-            \(field("box", "Place: south,west,north,east in degrees", "text", "maxlength=\"100\""))
+            \(field("box", "Area: south,west,north,east in degrees", "text", "maxlength=\"100\""))
             <datalist id="taxa" data-names="/sightings/names?search="></datalist><datalist id="sites">\(known)</datalist><datalist id="behaviours">\(behaviours)</datalist>
             \(kept)
-            <button>Show</button>
+            <button class="btn primary">Show</button>
             </form>
-            <p><a href="/sightings/taxa">Choose from the taxonomy</a></p>
             """
     }
 
@@ -92,7 +97,7 @@ struct SightingView {
         }
         return """
             <h2 id="files">Export</h2>
-            <p class="soft">Exactly what is asked above, as far as you may see it\(asked.sight.contains(.places) || asked.reader == .surveyor
+            <p class="soft">What the filter shows, as far as you may see it\(asked.sight.contains(.places) || asked.reader == .surveyor
                 ? "" : ": sensitive species have the middle of a cell of 0.1°, and nobody is named").</p>
             <ul class="links">\(links.joined())</ul>
             """
@@ -102,7 +107,8 @@ struct SightingView {
 
     private func results(_ figures: SightingExport.Figures, _ base: BaseMap) -> HTML {
         guard figures.all.sightings > 0 else {
-            return "<p class=\"empty\" role=\"status\">No sighting that you may see fits.</p>"
+            return
+                "<section class=\"card\" role=\"status\">\(HTML.emptyState(.sighting, "No sightings found", "Try a longer time, or fewer filters."))</section>"
         }
         let tiles: HTML = [
             ("Sightings", String(figures.all.sightings)), ("Individuals", String(figures.all.individuals)),
@@ -132,7 +138,7 @@ struct SightingView {
     }
 
     private func map(_ base: BaseMap) -> HTML {
-        guard let grid, !grid.cells.isEmpty else { return "<p class=\"soft\">None of them has a place.</p>" }
+        guard let grid, !grid.cells.isEmpty else { return "<p class=\"soft\">None of them has a position.</p>" }
         let cells = grid.cells.map { "\($0.row),\($0.column),\($0.count.sightings),\($0.count.individuals)" }
         let top = grid.cells.prefix(10).map { cell -> [HTML?] in
             let corner = [cell.row, cell.column, cell.row + 1, cell.column + 1].map { degrees(Double($0) * grid.step) }
@@ -149,7 +155,7 @@ struct SightingView {
             <div class="beside">
             <div><div id="map" class="map" role="region" aria-label="Map of the sightings by cells; the table has those with the most" \
             data-step="\(degrees(grid.step))" data-cells="\(cells.joined(separator: " "))" \(base.attributes)></div>
-            <p><button type="button" id="here" hidden>Ask for what the map shows</button></p></div>
+            <p><button type="button" id="here" hidden>Search this area</button></p></div>
             <div>\(HTML.table(
                 caption: "Cells with the most sightings",
                 headers: [.word("Latitude, longitude"), .number("Sightings"), .number("Individuals")], rows: top, empty: ""))</div>
@@ -172,7 +178,7 @@ struct SightingView {
             caption: "Species", headers: [.prose("Name"), .number("Sightings"), .number("Individuals")], rows: rows,
             empty: "")
             + (species.count == SightingExport.speciesMax
-                ? "<p class=\"soft\">The \(SightingExport.speciesMax) most numerous; the exports have all.</p>" : "")
+                ? "<p class=\"soft\">The \(SightingExport.speciesMax) most frequent. Exports have all.</p>" : "")
     }
 
     private var list: HTML {
@@ -194,12 +200,14 @@ struct SightingView {
                     place.isEmpty ? nil : "\(place)\(" (blurred)", if: row.isBlurred)",
                     .text(row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.units).text }),
                 ]
-            }, empty: "There are no older ones.")
+            }, empty: "No older ones.")
         var links: [HTML] = []
-        if behind != nil { links.append("<a href=\"\(address("/sightings", []))\">The newest</a>") }
+        if behind != nil { links.append("<a class=\"btn small\" href=\"\(address("/sightings", []))\">Newest</a>") }
         if rows.count > SightingRoutes.rowsMax, let last = shown.last {
             let next = "\(last.seenMs)/\(last.site)/\(last.survey)/\(last.sighting)"
-            links.append("<a href=\"\(address("/sightings", [("behind", next)]))\" rel=\"next\">Older sightings</a>")
+            links.append(
+                "<a class=\"btn small\" href=\"\(address("/sightings", [("behind", next)]))\" rel=\"next\">Older sightings</a>"
+            )
         }
         return table + (links.isEmpty ? "" : "<p>\(links.joined(separator: " · "))</p>")
     }

@@ -5,14 +5,18 @@ internal import Presentation
 /// The form of a survey: for surveyors who enter one, and for reviewers who correct one. Field names are the paths of
 /// docs/survey-records.md; without script the form has a few fixed rows.
 enum SurveyFormView {
-    static let scripts = ["names.js", "survey-form.js"]
+    static let scripts = ["names.js", "nature/survey-form.js"]
     /// Rows of sightings without script.
     private static let plainRows = 5
 
     private enum Kind: String { case text, number, whole, time, moment, flag, lines }
 
     /// - Parameter more: attributes.
-    private static func field(_ path: String, _ label: String, _ kind: Kind = .text, _ more: HTML = "") -> HTML {
+    private static func field(
+        _ path: String, _ label: String, _ kind: Kind = .text, _ more: HTML = "", length: Int = 200
+    )
+        -> HTML
+    {
         let id = path.replacing(".", with: "-")
         let type: HTML =
             switch kind {
@@ -20,7 +24,7 @@ enum SurveyFormView {
             case .whole: "type=\"number\" step=\"1\" min=\"0\" inputmode=\"numeric\""
             case .time: "type=\"time\""
             case .moment: "type=\"datetime-local\""
-            case .text, .flag, .lines: "type=\"text\""
+            case .text, .flag, .lines: "type=\"text\" maxlength=\"\(length)\""
             }
         let head: HTML = "<div><label for=\"\(id)\">\(label)</label>"
         switch kind {
@@ -29,10 +33,10 @@ enum SurveyFormView {
                 "\(head)<textarea id=\"\(id)\" name=\"\(path)\" data-kind=\"text\" rows=\"2\" maxlength=\"4000\" \(more)></textarea></div>"
         case .flag:
             return
-                "\(head)<select id=\"\(id)\" name=\"\(path)\" data-kind=\"flag\"><option value=\"\"></option><option value=\"yes\">yes</option><option value=\"no\">no</option></select></div>"
+                "\(head)<select id=\"\(id)\" name=\"\(path)\" data-kind=\"flag\"><option value=\"\">–</option><option value=\"yes\">yes</option><option value=\"no\">no</option></select></div>"
         case .text, .number, .whole, .time, .moment:
             return
-                "\(head)<input id=\"\(id)\" name=\"\(path)\" data-kind=\"\(kind.rawValue)\" \(type) maxlength=\"200\" autocomplete=\"off\" \(more)></div>"
+                "\(head)<input id=\"\(id)\" name=\"\(path)\" data-kind=\"\(kind.rawValue)\" \(type) autocomplete=\"off\" \(more)></div>"
         }
     }
 
@@ -40,7 +44,7 @@ enum SurveyFormView {
         let id = path.replacing(".", with: "-")
         let options: [HTML] = values.map { "<option value=\"\($0)\">\($0)</option>" }
         return
-            "<div><label for=\"\(id)\">\(label)</label><select id=\"\(id)\" name=\"\(path)\" data-kind=\"text\"><option value=\"\"></option>\(options.joined())</select></div>"
+            "<div><label for=\"\(id)\">\(label)</label><select id=\"\(id)\" name=\"\(path)\" data-kind=\"text\"><option value=\"\">–</option>\(options.joined())</select></div>"
     }
 
     // MARK: Rows
@@ -57,7 +61,7 @@ enum SurveyFormView {
             \(field(at + "behaviour", "Behaviour", .text, "list=\"behaviours\""))
             \(choice(at + "certainty", "How certain", Sighting.Certainty.allCases.map(\.rawValue)))
             </div>
-            <details><summary>More of this sighting</summary><div class="grid">
+            <details><summary>More</summary><div class="grid">
             \(field(at + "latitude", "Latitude, degrees", .number, "min=\"-90\" max=\"90\""))
             \(field(at + "longitude", "Longitude, degrees", .number, "min=\"-180\" max=\"180\""))
             \(field(at + "life_stage", "Life stage"))
@@ -87,7 +91,7 @@ enum SurveyFormView {
         let at = "surveyors.\(n)."
         return """
             <fieldset class="row" data-row="surveyors"><legend>Surveyor <span class="number">\(n)</span></legend><div class="grid">
-            \(field(at + "name", "Name"))\(choice(at + "role", "Role (recorder, if nothing is said)", ["recorder", "observer"]))\
+            \(field(at + "name", "Name"))\(choice(at + "role", "Role (empty: recorder)", ["recorder", "observer"]))\
             \(field(at + "expertise", "Experience"))\(field(at + "mail", "Mail"))\(field(at + "phone", "Phone"))
             </div><p class="tools" hidden><button type="button" class="quiet remove">Remove</button></p></fieldset>
             """
@@ -98,19 +102,19 @@ enum SurveyFormView {
         let behaviours: HTML = Sighting.Behaviour.allCases.map { "<option value=\"\($0.rawValue)\">" }.joined()
         return """
             <div class="grid">
-            \(field("site", "Site (its id: letters, digits, - _ .)", .text, "required maxlength=\"64\" pattern=\"[A-Za-z0-9._\\-]{1,64}\""))
+            \(field("site", "Site id", .text, "required pattern=\"[A-Za-z0-9._\\-]{1,64}\"", length: 64))
             \(field("site_name", "Name of the site"))
             \(field("route", "Route"))
             \(field("start", "Start", .moment, "required"))
             \(field("stop", "Stop", .moment, "required"))
-            \(field("offset", "Your clock is ahead of UTC by", .text, "required pattern=\"(Z|[+\\-][0-9]{2}:[0-9]{2})\""))
+            \(field("offset", "Time zone, as ±hh:mm", .text, "required pattern=\"(Z|[+\\-][0-9]{2}:[0-9]{2})\""))
             \(field("latitude", "Latitude, degrees", .number, "min=\"-90\" max=\"90\""))
             \(field("longitude", "Longitude, degrees", .number, "min=\"-180\" max=\"180\""))
             \(field("protocol", "Protocol", .text, "list=\"protocols\""))
-            \(field("observers", "How many looked", .whole))
+            \(field("observers", "Observers", .whole))
             </div>
             <p class="tools" hidden><button type="button" class="quiet" id="place">Use my position</button> <span id="place-said" role="status" class="soft"></span></p>
-            <fieldset><legend>Weather, as you measured it</legend><div class="grid">
+            <fieldset><legend>Weather</legend><div class="grid">
             \(field("weather.temperature_c", "Temperature, °C", .number))
             \(field("weather.wind_beaufort", "Wind, Beaufort", .whole, "max=\"12\""))
             \(field("weather.wind_speed_mps", "Wind, m/s", .number, "min=\"0\""))
@@ -129,7 +133,7 @@ enum SurveyFormView {
             <p class="tools" hidden><button type="button" class="quiet add" data-list="sections">Add a section</button></p>
             <div id="surveyors">\(surveyor("1"))</div><template id="surveyors-row">\(surveyor("0"))</template>
             <p class="tools" hidden><button type="button" class="quiet add" data-list="surveyors">Add a surveyor</button></p>
-            \(field("comments", "Comments on the whole survey", .lines))
+            \(field("comments", "Comments", .lines))
             <datalist id="taxa" data-names="/sightings/names?search="></datalist><datalist id="behaviours">\(behaviours)</datalist>
             <datalist id="protocols"><option value="pollard-walk"></datalist>
             """
@@ -139,9 +143,7 @@ enum SurveyFormView {
 
     static func entry(_ caller: PageCaller) -> HTML {
         """
-        <h1>Enter a survey</h1>
-        <p><a href="/surveys">Your surveys</a></p>
-        <noscript><p class="warning">Without scripts there are \(plainRows) sightings in the form, and no drafts.</p></noscript>
+        <noscript><p class="warning">Without scripts the form has \(plainRows) sightings and keeps no drafts.</p></noscript>
         <div id="drafts"></div>
         <form id="survey" class="entry" method="post" action="/surveys" data-mark="\(caller.mark)" data-account="\(caller.account)">
         \(FormView.hidden(CSRFGuard.field, caller.mark))
@@ -149,7 +151,7 @@ enum SurveyFormView {
         \(body)
         <ul id="faults" class="critical"></ul>
         <p id="said" role="status"></p>
-        <p class="tools"><button>Hand it in</button></p>
+        <p class="tools"><button class="btn primary">Send survey</button></p>
         </form>
         """
     }
@@ -160,20 +162,19 @@ enum SurveyFormView {
     ) -> HTML {
         let path = "/surveys/\(URLText.escaped(site))/\(URLText.escaped(survey))"
         return """
-            <h1>Correct survey \(survey)</h1>
-            <p><a href="\(path)">The survey</a>. What you send becomes version \(version + 1); version \(version) stays as it is.</p>
+            <p class="soft">Your changes become version \(version + 1). Version \(version) stays as it is.</p>
             <form id="fields" class="entry" hidden>
             \(body)
-            <p class="soft">Fields that this form does not show stay as they are.</p>
+            <p class="soft">Fields not shown here stay as they are.</p>
             </form>
             <form id="correction" class="entry fields" method="post" action="\(path)/versions">
             \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", SurveyRoutes.newID("r")))\
             \(FormView.hidden("based_on", String(version)))
             <div id="plain"><label for="json">The survey as JSON</label>
             <textarea id="json" name="survey" rows="20" spellcheck="false">\(json)</textarea></div>
-            <div><label for="note">Why, for others to read</label><textarea id="note" name="note" rows="2" maxlength="2000"></textarea></div>
+            <div><label for="note">Why</label><textarea id="note" name="note" rows="2" maxlength="2000"></textarea></div>
             <p id="said" role="alert" class="critical"></p>
-            <p class="tools"><button>Make it version \(version + 1)</button></p>
+            <p class="tools"><button class="btn primary">Save as version \(version + 1)</button></p>
             </form>
             """
     }

@@ -6,10 +6,14 @@ enum SurveyListView {
     static func html(
         _ caller: PageCaller, own: [SurveyPageQueries.Own]?, open: [SurveyPageQueries.Open]?, _ notice: FormView.Notice?
     ) -> HTML {
-        let enter: HTML = own == nil ? "" : "<p><a class=\"button\" href=\"/surveys/enter\">Enter a survey</a></p>\n"
-        return FormView.main(
-            "Surveys", notice,
-            enter + (open.map { waiting($0, caller) } ?? "") + (own.map { handedIn($0, caller) } ?? ""))
+        FormView.said(notice, (open.map { waiting($0, caller) } ?? "") + (own.map { handedIn($0, caller) } ?? ""))
+    }
+
+    static func heading(mayEnter: Bool) -> PageHeading {
+        PageHeading(
+            "Surveys",
+            actions: mayEnter
+                ? "<a class=\"btn primary\" href=\"/surveys/enter\">\(HTML.icon(.plus))New survey</a>" : "")
     }
 
     static func link(_ site: String, _ survey: String, _ text: String) -> HTML {
@@ -20,25 +24,24 @@ enum SurveyListView {
         HTML.table(
             caption: "Waiting for a review",
             headers: [
-                .prose("Survey"), .word("Day"), .word("Handed in (\(caller.clock.zone))"), .number("Version"),
-                .prose("Why somebody should look at it"),
+                .prose("Survey"), .word("Day"), .word("Sent (\(caller.clock.zone))"), .number("Version"),
+                .prose("Why"),
             ],
             rows: open.map { survey in
                 [
                     link(survey.site, survey.survey, "\(survey.site) \(survey.survey)"), .text(survey.day),
                     caller.clock.html(survey.submittedMs), "\(survey.version)", .text(survey.reasons),
                 ]
-            }, empty: "Nothing waits for a review.")
+            }, empty: "Nothing to review.")
             + (open.count == SurveyRoutes.openMax
-                ? "<p class=\"soft\">The \(SurveyRoutes.openMax) that wait the longest.</p>" : "")
+                ? "<p class=\"soft\">The \(SurveyRoutes.openMax) that wait longest.</p>" : "")
     }
 
     private static func handedIn(_ own: [SurveyPageQueries.Own], _ caller: PageCaller) -> HTML {
         let table = HTML.table(
-            caption: "What you handed in",
+            caption: "Your surveys",
             headers: [
-                .prose("Survey"), .word("Day"), .word("Handed in (\(caller.clock.zone))"),
-                .prose("What became of it"),
+                .prose("Survey"), .word("Day"), .word("Sent (\(caller.clock.zone))"), .prose("State"),
                 .number("Sightings"), .number("Individuals"),
             ],
             rows: own.map { survey in
@@ -48,23 +51,23 @@ enum SurveyListView {
                     caller.clock.html(survey.receivedMs), state(survey), survey.sightings.map { "\($0)" },
                     survey.individuals.map { "\($0)" },
                 ]
-            }, empty: "You have not handed in a survey yet.")
+            }, empty: "No surveys yet. Enter one, or send one from a phone app.")
         guard own.count == SurveyRoutes.receiptsMax, let last = own.last else { return table }
-        return table + "<p><a href=\"/surveys?before=\(last.number)\" rel=\"next\">Older ones</a></p>"
+        return table + "<p><a href=\"/surveys?before=\(last.number)\" class=\"btn small\" rel=\"next\">Older</a></p>"
     }
 
     private static func state(_ survey: SurveyPageQueries.Own) -> HTML {
         if survey.isSetAside {
-            return "<span class=\"critical\">set aside: another survey of this site and id was there before</span>"
+            return "<span class=\"critical\">Set aside: this site has another survey with that id</span>"
         }
         guard let version = survey.version else {
             return survey.isLogged
-                ? "kept, and shown in a moment" : "<span class=\"warning\">not kept for sure: send it again</span>"
+                ? "Saved. Shown in a moment" : "<span class=\"warning\">Perhaps not saved: send it again</span>"
         }
         return [
-            version == 0 ? "stored" : "stored, corrected \(version) \(version == 1 ? "time" : "times")",
-            survey.needsReview ? "a name in it is not known: somebody looks at it" : nil,
-            survey.weatherMissing ?? 0 > 0 ? "weather is still to come" : nil,
+            version == 0 ? "Saved" : "Saved, corrected \(version) \(version == 1 ? "time" : "times")",
+            survey.needsReview ? "a name is unknown: somebody will look at it" : nil,
+            survey.weatherMissing ?? 0 > 0 ? "weather still missing" : nil,
         ].compactMap { $0 }.joined(separator: "; ")
     }
 }

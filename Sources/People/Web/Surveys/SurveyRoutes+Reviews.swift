@@ -46,7 +46,7 @@ extension SurveyRoutes {
             let said = request.query["said"].map { id in
                 SurveyRoutes.notice(id, basedOn: request.query["based-on"].flatMap { Int($0) }, versions)
             }
-            return self.page("survey \(survey)", caller, page.html(said))
+            return self.page("survey \(survey)", page.heading, caller, page.html(said))
         }
     }
 
@@ -58,10 +58,10 @@ extension SurveyRoutes {
         }
         if let basedOn, versions.last!.version > basedOn {
             return .fault(
-                "Your correction was not saved: another review of version \(basedOn) was faster. Make it again from the newest."
+                "Not saved: somebody reviewed version \(basedOn) before you. Start again from the newest."
             )
         }
-        return .done("Your correction is kept. It shows here when it is committed: look again in a moment.")
+        return .done("Correction saved. Reload in a moment to see it.")
     }
 
     private func correct(_ request: Request) -> Response {
@@ -72,7 +72,10 @@ extension SurveyRoutes {
                 let body = newest.body
             else { return SurveyRoutes.unknown }
             return page(
-                "correct survey \(survey)", caller,
+                "correct survey \(survey)",
+                PageHeading(
+                    "Correct survey \(survey)",
+                    crumb: ("Survey", "/surveys/\(URLText.escaped(site))/\(URLText.escaped(survey))")), caller,
                 SurveyFormView.correction(caller, site: site, survey: survey, version: newest.version, body: body),
                 scripts: SurveyFormView.scripts)
         }

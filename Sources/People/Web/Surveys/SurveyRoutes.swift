@@ -36,7 +36,10 @@ package final class SurveyRoutes: Sendable {
         router.add("POST", "/surveys") { [self] in accept($0) }
         router.add("GET", "/surveys/enter") { [self] request in
             access.page(request, for: SurveyRoutes.surveyors) { caller, _ in
-                page("enter a survey", caller, SurveyFormView.entry(caller), scripts: SurveyFormView.scripts)
+                page(
+                    "new survey", PageHeading("New survey", crumb: ("Surveys", "/surveys")), caller,
+                    SurveyFormView.entry(caller),
+                    scripts: SurveyFormView.scripts)
             }
         }
         router.add("GET", "/surveys/species") { [self] request in
@@ -52,10 +55,11 @@ package final class SurveyRoutes: Sendable {
     }
 
     func page(
-        _ title: String, _ caller: PageCaller, _ main: HTML, scripts: [String] = [], status: Int = 200
+        _ title: String, _ heading: PageHeading, _ caller: PageCaller, _ main: HTML, scripts: [String] = [],
+        status: Int = 200
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
-            title, at: "/surveys", styles: ["surveys.css"], scripts: scripts, main: main)
+            title, at: "/surveys", heading: heading, styles: ["nature/surveys.css"], scripts: scripts, main: main)
         response.status = status
         return response
     }
@@ -73,8 +77,10 @@ package final class SurveyRoutes: Sendable {
                 ? nil : try SurveyPageQueries.open(most: SurveyRoutes.openMax, on: connection)
             let notice: FormView.Notice? =
                 request.query["said"] == "taken"
-                ? .done("Your survey is kept. What becomes of it stands below; look again in a moment.") : nil
-            return page("surveys", caller, SurveyListView.html(caller, own: own, open: open, notice))
+                ? .done("Survey saved. Its state is below; reload in a moment.") : nil
+            return page(
+                "surveys", SurveyListView.heading(mayEnter: own != nil), caller,
+                SurveyListView.html(caller, own: own, open: open, notice))
         }
     }
 

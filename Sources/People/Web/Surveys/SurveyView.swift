@@ -20,22 +20,27 @@ struct SurveyView {
 
     private var path: String { "/surveys/\(URLText.escaped(survey.site))/\(URLText.escaped(survey.survey))" }
 
+    var heading: PageHeading {
+        PageHeading(
+            "Survey \(survey.survey)", crumb: ("Surveys", "/surveys"),
+            status: open == nil ? "" : HTML.pill("warning", "Needs review"))
+    }
+
     func html(_ notice: FormView.Notice?) -> HTML {
         let isNewest = shown.version == versions.last!.version
         let correct: HTML =
             isReviewer && isNewest
-            ? "<p><a class=\"button\" href=\"\(path)/correct\">Correct it, or say that it is right</a></p>" : ""
+            ? "<p><a class=\"btn primary\" href=\"\(path)/correct\">Review</a></p>" : ""
         let waits: HTML? = open.map {
-            "<p class=\"warning\">Waits for a review: \($0.reasons).</p>"
+            "<p class=\"strip warning\"><span>Needs a review: \($0.reasons).</span></p>"
         }
         let old: HTML =
             isNewest
             ? ""
             : "<p class=\"warning\">This is version \(shown.version). <a href=\"\(path)\">The newest is \(versions.last!.version)</a></p>"
-        return FormView.main(
-            "Survey \(survey.survey)", notice,
+        return FormView.said(
+            notice,
             """
-            <p><a href="/surveys">Surveys</a></p>
             \(old)\(waits)\(correct)
             \(about)
             \(sightings)
@@ -61,7 +66,8 @@ struct SurveyView {
                 (
                     "Weather of the service",
                     facts.weatherMissing > 0
-                        ? "\(facts.weatherMissing) hours are still to come" : hours(facts.serviceWeather)
+                        ? "\(caller.words.count(facts.weatherMissing, .hour)) still missing"
+                        : hours(facts.serviceWeather)
                 ),
             ]
         }
@@ -73,7 +79,7 @@ struct SurveyView {
         let rows: [HTML] = pairs.compactMap { name, value in
             value.map { "<dt>\(name)</dt><dd>\($0)</dd>" }
         }
-        return "<dl>\(rows.joined())</dl>"
+        return "<section class=\"card\"><div class=\"body\"><dl>\(rows.joined())</dl></div></section>"
     }
 
     /// By the surveyors' clocks.

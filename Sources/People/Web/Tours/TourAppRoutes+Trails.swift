@@ -28,7 +28,7 @@ extension TourAppRoutes {
             let items: [HTML] = tours.map { tour in
                 """
                 <li><h2><a href="/trail-tours/\(tour.tour)">\(tour.area)</a></h2>
-                <p>\(tour.waypoints) \(tour.waypoints == 1 ? "waypoint" : "waypoints"), version \(tour.version) of \(UTC.dateText(tour.publishedMs)), \(TourAppRoutes.size(tour.bytes))</p>
+                <p class="soft">\(tour.waypoints) \(tour.waypoints == 1 ? "waypoint" : "waypoints"), version \(tour.version) of \(UTC.dateText(tour.publishedMs)), \(TourAppRoutes.size(tour.bytes))</p>
                 <p>\(TourAppRoutes.download(tour.tour, tour.version, tour.bytes, of: tour.area))</p></li>
                 """
             }
@@ -36,11 +36,11 @@ extension TourAppRoutes {
                 tours.count == most
                 ? "<p><a href=\"/trail-tours?after=\(tours.last!.tour)\" rel=\"next\">More tours</a></p>" : ""
             return PublicShell(assets: assets).page(
-                "trail tours", styles: ["surveys.css"],
+                "trail tours", styles: ["nature/surveys.css"],
                 main: """
                     <h1>Trail tours</h1>
-                    <p>Take a tour along on your phone: its map, texts and pictures are there without a network, too.</p>
-                    \(items.isEmpty ? "<p class=\"empty\">No tour is published yet.</p>" : "<ul class=\"trails\">\(items.joined())</ul>")
+                    <p>Download a tour to your phone: map, texts and pictures work without a network.</p>
+                    \(items.isEmpty ? "<section class=\"card\">\(HTML.emptyState(.tour, "No tours yet", "A tour shows here once a ranger publishes it."))</section>" : "<ul class=\"trails\">\(items.joined())</ul>")
                     \(next)
                     """
             ).with("Cache-Control", "no-cache")
@@ -55,7 +55,7 @@ extension TourAppRoutes {
     }
 
     private static func download(_ tour: String, _ version: Int, _ bytes: Int64, of area: String) -> HTML {
-        "<a class=\"button\" href=\"/v1/tours/\(tour)/versions/\(version)/package\" aria-label=\"Download \(area), \(size(bytes))\">Download, \(size(bytes))</a>"
+        "<a class=\"btn\" href=\"/v1/tours/\(tour)/versions/\(version)/package\" aria-label=\"Download \(area), \(size(bytes))\">Download, \(size(bytes))</a>"
     }
 
     private func trail(_ request: Request) -> Response {
@@ -87,8 +87,8 @@ extension TourAppRoutes {
                     tour, newest.version, newest.package.bytes, of: document["area"]?.text ?? tour),
                 about: "Version \(newest.version) of \(UTC.dateText(newest.package.publishedMs))")
             return PublicShell(assets: assets).page(
-                page.area, styles: BaseMap.styles + ["tours.css", "surveys.css"],
-                scripts: BaseMap.scripts + ["tour-map.js", "tour-preview.js"], main: page.html(base)
+                page.area, styles: BaseMap.styles + ["nature/tours.css", "nature/surveys.css"],
+                scripts: BaseMap.scripts + ["nature/tour-map.js", "nature/tour-preview.js"], main: page.html(base)
             ).with("Cache-Control", "no-cache")
         }
     }

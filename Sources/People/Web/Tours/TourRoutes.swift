@@ -45,7 +45,7 @@ package final class TourRoutes: Sendable {
     private func list(_ request: Request) -> Response {
         access.page(request, for: TourRoutes.rangers) { caller, connection in
             let drafts = try TourStore.drafts(most: TourRoutes.draftsMax, on: connection)
-            return page("tours", caller, TourView.list(drafts, caller, notice: nil))
+            return page("Tours", caller, TourView.list(drafts, caller, notice: nil), crumb: nil)
         }
     }
 
@@ -55,8 +55,8 @@ package final class TourRoutes: Sendable {
             let tour = Tour(area: area)
             guard !area.isEmpty, (try? TourText.decode(TourRoutes.bytes(tour))) == tour else {
                 let drafts = try TourStore.drafts(most: TourRoutes.draftsMax, on: connection)
-                let said = "Give the name of the area, in at most \(Tour.areaBytesMax) bytes."
-                return page("tours", caller, TourView.list(drafts, caller, notice: said), status: 422)
+                let said = "Name the area, in at most \(Tour.areaBytesMax) bytes."
+                return page("Tours", caller, TourView.list(drafts, caller, notice: said), crumb: nil, status: 422)
             }
             let id = TourRoutes.newID(area)
             guard
@@ -72,7 +72,7 @@ package final class TourRoutes: Sendable {
     private func edit(_ request: Request) -> Response {
         access.page(request, for: TourRoutes.rangers) { caller, connection in
             guard let draft = try self.draft(request, on: connection) else { return TourRoutes.unknown }
-            return page(draft.area, caller, TourView.editor(draft, mark: caller.mark, base), script: "tours.js")
+            return page(draft.area, caller, TourView.editor(draft, mark: caller.mark, base), script: "nature/tours.js")
         }
     }
 
@@ -81,7 +81,8 @@ package final class TourRoutes: Sendable {
             guard let draft = try self.draft(request, on: connection) else { return TourRoutes.unknown }
             let types = try TourStore.mediaTypes(of: draft.tour, on: connection)
             let tour = try TourText.decode(Array(draft.draft.utf8))
-            return page(draft.area, caller, TourView.preview(draft, tour, types, base), script: "tour-preview.js")
+            return page(
+                draft.area, caller, TourView.preview(draft, tour, types, base), script: "nature/tour-preview.js")
         }
     }
 
@@ -91,7 +92,7 @@ package final class TourRoutes: Sendable {
             let days = try TourEventStore.days(of: draft.tour, most: 2_000, on: connection)
             let tour = try TourText.decode(Array(draft.draft.utf8))
             let titles = Dictionary(tour.waypoints.map { ($0.id, $0.title) }) { first, _ in first }
-            return page(draft.area, caller, TourView.visits(draft, days, titles))
+            return page("\(draft.area): visits", caller, TourView.visits(draft, days, titles))
         }
     }
 
@@ -107,15 +108,17 @@ package final class TourRoutes: Sendable {
     }
 
     /// - Parameters:
-    ///   - main: with the page's `h1`.
     ///   - script: of a page with a map.
     private func page(
-        _ title: String, _ caller: PageCaller, _ main: HTML, script: String? = nil, status: Int = 200
+        _ title: String, _ caller: PageCaller, _ main: HTML, script: String? = nil,
+        crumb: PageHeading.Crumb? = ("Tours", "/tours"),
+        status: Int = 200
     ) -> Response {
         let hasMap = script != nil
         var page = PageShell(caller: caller, assets: assets).page(
-            title, at: "/tours", styles: (hasMap ? BaseMap.styles : []) + ["tours.css"],
-            scripts: script.map { BaseMap.scripts + ["tour-map.js", $0] } ?? [], main: main)
+            title, at: "/tours", heading: PageHeading(title, crumb: crumb),
+            styles: (hasMap ? BaseMap.styles : []) + ["nature/tours.css"],
+            scripts: script.map { BaseMap.scripts + ["nature/tour-map.js", $0] } ?? [], main: main)
         page.status = status
         return page
     }

@@ -21,47 +21,47 @@ enum TourView {
         let rows = drafts.map { draft -> [HTML?] in
             [
                 "<a href=\"/tours/\(draft.tour)\">\(draft.area)</a>",
-                draft.version == 0 ? "not yet" : "version \(draft.version)",
+                draft.version == 0 ? HTML.pill("quiet", "Draft") : "Version \(draft.version)",
                 "\(time(draft.changedMs, caller))<br><span class=\"soft\">\(draft.changedBy)</span>",
                 "<a href=\"/tours/\(draft.tour)/preview\" aria-label=\"Preview of \(draft.area)\">Preview</a> <a href=\"/tours/\(draft.tour)/visits\" aria-label=\"Visits to \(draft.area)\">Visits</a>",
             ]
         }
         let table = HTML.table(
             caption: "All tours", headers: [.word("Area"), .text("Published"), .word("Last changed"), .word("More")],
-            rows: rows, empty: "There is no tour yet.")
+            rows: rows, empty: "No tours yet. Name an area to start one.", narrow: .cards)
         return """
-            <h1>Tours</h1>
             \(notice.map(HTML.fault))
+            <div class="split">
             \(table)
-            <h2>Make a tour</h2>
-            <form class="fields narrow" method="post" action="/tours">
+            <section class="card" aria-labelledby="new-tour"><header><h2 id="new-tour">New tour</h2></header>
+            <form class="body form" method="post" action="/tours">
             <input type="hidden" name="\(CSRFGuard.field)" value="\(caller.mark)">
-            <label for="area">Name of the area</label>
-            <input id="area" name="area" type="text" maxlength="\(Tour.areaBytesMax)" required>
-            <button>Make it</button>
-            </form>
+            <div class="fld"><label for="area">Name of the area</label>
+            <input id="area" name="area" type="text" maxlength="\(Tour.areaBytesMax)" required></div>
+            <button class="btn primary">Create tour</button>
+            </form></section>
+            </div>
             """
     }
 
     static func editor(_ draft: TourStore.Draft, mark: String, _ base: BaseMap) -> HTML {
         """
-        <h1>Tour: \(draft.area)</h1>
-        <p>\(links(draft, here: "edit"))</p>
-        <noscript><p class="critical">The editor needs scripts, which this browser does not run.</p></noscript>
+        \(links(draft, here: "edit"))
+        <noscript><p class="critical">The editor needs scripts. Turn them on, or use another browser.</p></noscript>
         <div id="editor" data-tour="\(draft.tour)" data-form="\(mark)">
         <p id="said" role="status"></p>
         <div class="beside">
         <div>
         <div id="map" class="map" role="region" aria-label="Map of the tour; every place can also be typed" \(base.attributes)></div>
-        <fieldset class="tools"><legend>A click on the map</legend>
-        <label class="check"><input type="radio" name="click" value="look" checked> does nothing</label>
-        <label class="check"><input type="radio" name="click" value="waypoint"> adds a waypoint</label>
-        <label class="check"><input type="radio" name="click" value="track"> draws the trail on</label>
+        <fieldset class="tools"><legend>Click on the map to</legend>
+        <label class="check"><input type="radio" name="click" value="look" checked> look around</label>
+        <label class="check"><input type="radio" name="click" value="waypoint"> add a waypoint</label>
+        <label class="check"><input type="radio" name="click" value="track"> draw the trail</label>
         </fieldset>
-        <p class="tools"><button type="button" id="frame" class="quiet">Frame what the map shows</button>
+        <p class="tools"><button type="button" id="frame" class="quiet">Use this view as the frame</button>
         <button type="button" id="see" class="quiet">Show the whole tour</button>
-        <button type="button" id="undo" class="quiet">Remove the trail's last point</button>
-        <button type="button" id="clear" class="quiet">Remove the trail</button></p>
+        <button type="button" id="undo" class="quiet">Remove last point</button>
+        <button type="button" id="clear" class="quiet">Remove trail</button></p>
         </div>
         <div>
         <div class="fields">
@@ -76,7 +76,7 @@ enum TourView {
         <label for="east">East</label><input id="east" type="number" step="any" min="-180" max="180">
         </fieldset>
         \(zoom(base))
-        <label for="gpx">The trail from a GPX file</label>
+        <label for="gpx">Trail from a GPX file</label>
         <input id="gpx" type="file" accept=".gpx,application/gpx+xml">
         <p id="trail" class="soft"></p>
         </div>
@@ -85,16 +85,16 @@ enum TourView {
         <h2 id="waypoints-title">Waypoints</h2>
         <p id="walk" class="soft"></p>
         <ol id="waypoints" class="waypoints" aria-labelledby="waypoints-title"></ol>
-        <p class="tools"><button type="button" id="add">Add a waypoint in the middle of the map</button></p>
+        <p class="tools"><button type="button" id="add">Add a waypoint at the map’s centre</button></p>
         <h2>Walking order</h2>
-        <p class="tools"><label class="check"><input type="checkbox" id="round"> and back to the first waypoint</label>
-        <button type="button" id="propose" class="quiet">Propose the shortest order</button>
+        <p class="tools"><label class="check"><input type="checkbox" id="round"> Back to the first waypoint</label>
+        <button type="button" id="propose" class="quiet">Find the shortest order</button>
         <button type="button" id="accept" hidden>Use this order</button></p>
         <p id="proposal" role="status"></p>
         <h2>Save and publish</h2>
         <ul id="missing" class="soft"></ul>
-        <p class="tools"><button type="button" id="save">Save</button>
-        <button type="button" id="publish">Publish</button></p>
+        <p class="tools"><button type="button" id="save" class="btn">Save</button>
+        <button type="button" id="publish" class="btn primary">Publish</button></p>
         <p id="published" role="status"></p>
         </div>
         """
@@ -117,8 +117,7 @@ enum TourView {
         let line = tour.track.map(\.text).joined(separator: " ")
         let frame = tour.corners.map { $0.southWest.text + " " + $0.northEast.text } ?? ""
         return """
-            <h1>\(tour.area)</h1>
-            <p>\(links(draft, here: "preview"))</p>
+            \(links(draft, here: "preview"))
             \(paragraphs(tour.text))
             <p class="soft">\(tour.waypoints.count) waypoints, \(Decimal.text(Int64((metres / 10).rounded()), decimals: 2)) km in straight lines, \
             about \(WalkingOrder.minutes(metres: metres)) min at \(Int(WalkingOrder.kmh)) km/h without stops.</p>
@@ -134,17 +133,16 @@ enum TourView {
     ) -> HTML {
         let table = HTML.table(
             caption: "Downloads and visits by day",
-            headers: [.word("Date"), .text("What"), .text("Waypoint"), .number("Number")],
+            headers: [.word("Date"), .text("What"), .text("Waypoint"), .number("Count")],
             rows: days.map { day in
                 [
                     .text(day.date), day.kind == .visit ? "visits" : "downloads",
                     .text(day.kind == .visit ? titles[day.waypoint] ?? day.waypoint : ""), "\(day.events)",
                 ]
-            }, empty: "No phone has told of a download or a visit yet.")
+            }, empty: "No downloads or visits yet.")
         return """
-            <h1>\(draft.area): visits</h1>
-            <p>\(links(draft, here: "visits"))</p>
-            <p class="soft">As visitors' phones told, at the dates where they were. Phones tell when they have a network again.</p>
+            \(links(draft, here: "visits"))
+            <p class="soft">As visitors’ phones report, once they have a network again.</p>
             \(table)
             """
     }
@@ -153,19 +151,21 @@ enum TourView {
     private static func zoom(_ base: BaseMap) -> HTML {
         guard let tiles = base.tiles else {
             return
-                "<p class=\"soft\">Phones get the line of the trail on a coarse map: this server has no finer one.</p>"
+                "<p class=\"soft\">Phones get the trail on a coarse map: this server has no street map.</p>"
         }
         let most = min(tiles.zooms.upperBound, Tour.mapZooms.upperBound)
         return """
-            <label for="zoom">Finest zoom of the map that phones take along (to \(most))</label>
+            <label for="zoom">Finest map zoom on phones (up to \(most))</label>
             <input id="zoom" type="number" min="0" max="\(Tour.mapZooms.upperBound)" step="1">
             """
     }
 
     private static func links(_ draft: TourStore.Draft, here: String) -> HTML {
         let pages = [("edit", "", "Edit"), ("preview", "/preview", "Preview"), ("visits", "/visits", "Visits")]
-        let own: [HTML] = pages.filter { $0.0 != here }.map { "<a href=\"/tours/\(draft.tour)\($0.1)\">\($0.2)</a>" }
-        return (["<a href=\"/tours\">All tours</a>"] + own).joined(separator: " · ")
+        let tabs: [HTML] = pages.map {
+            "<a href=\"/tours/\(draft.tour)\($0.1)\"\(" aria-current=\"page\"", if: $0.0 == here)>\($0.2)</a>"
+        }
+        return "<nav class=\"tabs\" aria-label=\"The tour\">\(tabs.joined())</nav>"
     }
 
     private static func medium(_ tour: String, _ name: String, _ type: String, _ title: String) -> HTML {

@@ -22,7 +22,6 @@ struct CarCharts {
     }
 
     var html: HTML {
-        let span = trip.trip.startMs..<max(trip.trip.endMs, trip.trip.startMs + 1)
         // A car without an owner has no limits to draw.
         let settings = trip.settings
         let voltages = settings.map { [$0.number(.voltageLowV), $0.number(.voltageHighV)] }
@@ -32,16 +31,23 @@ struct CarCharts {
             (.voltage, "Control module voltage", voltages ?? []),
         ]
         let figures = charts.compactMap { signal, name, limits -> HTML? in
-            let unit = ShownValue(0, unit: signal.row.unit, in: caller.units).unit
-            let chart = LineChart(
-                title: "\(name), \(unit)", points: points(signal, span),
-                limits: limits.map { LineChart.Limit(shown(Double($0) / 1_000, signal), .warning) }, span: span,
-                gapMs: max(rules.gapMs, 3 * pieceMs(span)), clock: caller.clock.second)
-            return chart.svg.map {
-                "<figure><figcaption>\(chart.title)</figcaption>\($0)</figure>"
+            let title = "\(name), \(ShownValue(0, unit: signal.row.unit, in: caller.units).unit)"
+            return picture(signal, title, limits.map { shown(Double($0) / 1_000, signal) }).map {
+                "<figure><figcaption>\(title)</figcaption>\($0)</figure>"
             }
         }
         return "<div class=\"charts\">\n\(figures.joined(separator: "\n"))\n</div>"
+    }
+
+    /// One signal over the trip; nil: it was not read.
+    /// - Parameter limits: in the reader's units.
+    func picture(_ signal: Signal, _ title: String, _ limits: [Double]) -> HTML? {
+        let span = trip.trip.startMs..<max(trip.trip.endMs, trip.trip.startMs + 1)
+        return LineChart(
+            title: title, points: points(signal, span), limits: limits.map { LineChart.Limit($0, .warning) },
+            span: span,
+            gapMs: max(rules.gapMs, 3 * pieceMs(span)), clock: caller.clock.second
+        ).svg
     }
 
     private func pieceMs(_ span: Range<Int64>) -> Int64 {
@@ -54,12 +60,12 @@ struct CarCharts {
 
     /// The least and the greatest of each piece.
     private func points(_ signal: Signal, _ span: Range<Int64>) -> [LineChart.Point] {
-        let piece = pieceMs(span)
+        let (piece, signals) = (pieceMs(span), TripSignals(units: caller.units, settings: nil))
         var points: [LineChart.Point] = []
         for reading in readings {
             guard let stored = reading[signal] else { continue }
             let ms = span.lowerBound + (reading.ts - span.lowerBound) / piece * piece
-            let value = shown(Double(stored) / Double(signal.row.scale), signal)
+            let value = signals.value(stored, signal)
             if let last = points.last, last.ms == ms {
                 points[points.count - 1] = LineChart.Point(
                     ms: ms, least: min(last.least, value), most: max(last.most, value))

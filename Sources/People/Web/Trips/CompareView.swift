@@ -24,12 +24,24 @@ struct CompareView {
     let caller: PageCaller
     let request: Request
 
+    var heading: PageHeading {
+        var actions: HTML = ""
+        if case .comparison(let comparison) = found, comparison.counts.before > 0, comparison.counts.after > 0 {
+            actions = """
+                <details class="menu end hide-phone"><summary class="btn">\(HTML.icon(.download))Export</summary><div class="pop">
+                <a href="\(address("csv"))">CSV</a><a href="\(address("json"))">JSON</a></div></details>
+                """
+        }
+        return PageHeading("Compare drives", crumb: (name: "Trips", path: "/trips"), actions: actions)
+    }
+
     var html: HTML {
         """
-        <h1>Compare drives of one route</h1>
-        <p>Did a change of the car help? Drives of one route before and after it are set side by side: those that go the way of a drive you choose, or that bear a tag.</p>
-        \(form)
         \(result)
+        <section class="card"><header><h2>Drives of one route, before and after a change</h2></header>
+        <p class="body tight soft">New tyres, a service, another driver: did it help? Choose a drive of the route, and since when it is otherwise. All drives that went the same way are set side by side.</p>
+        \(form)</section>
+        \(details)
         """
     }
 
@@ -37,24 +49,30 @@ struct CompareView {
 
     private var form: HTML {
         let car: HTML =
-            "<div><label for=\"vehicle\">Car</label><select id=\"vehicle\" name=\"vehicle\">\(HTML.options(cars.map { ($0.id, $0.name) }, given("vehicle")))</select></div>"
+            "<label>Car <select class=\"box\" id=\"vehicle\" name=\"vehicle\">\(HTML.options(cars.map { ($0.id, $0.name) }, given("vehicle")))</select></label>"
         guard !given("vehicle").isEmpty else {
+            guard !cars.isEmpty else {
+                return HTML.emptyState(
+                    .compare, "No car yet", "As soon as a car of yours has driven, its drives can be compared here.")
+            }
             return
-                "<form class=\"filter\" method=\"get\" action=\"/trips/compare\">\(car)<button>Choose its drives</button></form>"
+                "<form class=\"asks end\" method=\"get\" action=\"/trips/compare\">\(car)<button class=\"btn primary\">Choose its drives</button></form>"
         }
+        let words = TripWords(caller: caller)
         let choices = trips.map { read -> (String, String) in
-            let km = read.figures.distanceKm.flatMap { Double($0) }
-            let shown = km.map { ", \(ShownValue($0, unit: "km", in: caller.units).text)" } ?? ""
-            return (String(read.trip.startMs), "\(caller.clock.minute(read.trip.startMs))\(shown)")
+            let shown = words.distance(read.figures.distanceKm).map { ", \($0.number) \($0.unit)" } ?? ""
+            return (
+                String(read.trip.startMs), "\(words.day(read.trip.startMs)) \(words.time(read.trip.startMs))\(shown)"
+            )
         }
         let tags = Set(trips.compactMap(\.tag)).sorted()
         return """
-            <form class="filter" method="get" action="/trips/compare">
+            <form class="asks end" method="get" action="/trips/compare">
             \(car)
-            <div><label for="trip">A drive of the route</label><select id="trip" name="trip">\(HTML.options([("", "none: by tag")] + choices, given("trip")))</select></div>
-            <div><label for="tag">Or a tag</label><select id="tag" name="tag">\(HTML.options([("", "none")] + tags.map { ($0, $0) }, given("tag")))</select></div>
-            <div><label for="change">First day after the change</label><input id="change" name="change" type="date" required value="\(given("change"))"></div>
-            <button>Compare</button>
+            <label>A drive of the route <select class="box" id="trip" name="trip">\(HTML.options([("", "None: by tag")] + choices, given("trip")))</select></label>
+            <label>Or a tag <select class="box" id="tag" name="tag">\(HTML.options([("", "None")] + tags.map { ($0, $0) }, given("tag")))</select></label>
+            <label>First day after the change <input class="box" id="change" name="change" type="date" required value="\(given("change"))"></label>
+            <button class="btn primary">Compare</button>
             </form>
             """
     }
@@ -67,22 +85,75 @@ struct CompareView {
             let (before, after) = comparison.counts
             guard before > 0, after > 0 else {
                 return
-                    "<p role=\"status\" class=\"empty\">\(before) drives before and \(after) after: there is nothing to compare. Choose another day or drive.</p>"
+                    "<p role=\"status\" class=\"strip warning\">\(HTML.icon(.info))<span>\(TripWords.count(before, "drive")) before and \(TripWords.count(after, "drive")) after: there is nothing to compare. Choose another day or drive.</span></p>"
             }
+            let lines = comparison.shown(caller.units)
             return """
-                <section aria-labelledby="result"><h2 id="result">\(before) drives before, \(after) after</h2>
-                \(table(comparison))
-                <p>A difference is clear when it is larger than its margin: chance alone makes so much in 5 of 100 comparisons (Welch's t-test).</p>
-                <p>Export: <a href="\(address("csv"))">CSV</a>, <a href="\(address("json"))">JSON</a>, in the units of the command.</p>
-                <details><summary>Which drives</summary>\(starts(comparison))</details>
-                </section>
+                \(verdict(lines))
+                <div class="grid compared">\(lines.map(card).joined())</div>
                 """
         }
     }
 
+    /// What changed for sure, in words; before any figure.
+    private func verdict(_ lines: [RouteComparison.Shown]) -> HTML {
+        let clear = lines.filter { $0.isClear == true }
+        let first = clear.first.map { "\($0.name): \(change($0))" }
+        let others = clear.dropFirst().map { "\($0.name.lowercased()) \(change($0))" }.joined(separator: ", ")
+        let isKnown = lines.contains { $0.isClear != nil }
+        let text =
+            first
+            ?? (isKnown
+                ? "No clear change: what differs may be chance."
+                : "Too few drives to tell. Three on each side are a beginning.")
+        let also: HTML? = others.isEmpty ? nil : "<span class=\"soft\">Also clear: \(others).</span>"
+        return """
+            <section class="strip \(first == nil ? "info" : "ok")" role="status"><span class="ic">\(HTML.icon(first == nil ? .info : .check))</span>\
+            <span class="grow"><b>\(text)</b>\(also)</span></section>
+            """
+    }
+
+    /// `8 % less`
+    private func change(_ line: RouteComparison.Shown) -> String {
+        guard let before = line.before?.mean, let difference = line.difference, before != 0 else { return "another" }
+        return "\(TripWords.number(abs(difference / before) * 100, 0)) % \(difference < 0 ? "less" : "more")"
+    }
+
+    /// Both means as bars of one length, and how sure the difference is.
+    private func card(_ line: RouteComparison.Shown) -> HTML {
+        let most = max(line.before?.mean ?? 0, line.after?.mean ?? 0)
+        func bar(_ name: String, _ sample: Comparison.Sample?, _ tone: HTML) -> HTML {
+            let share = most > 0 ? max(0, (sample?.mean ?? 0) / most * 100) : 0
+            let width = TripWords.number(share, 1)
+            return """
+                <span class="pair-bar"><span class="soft">\(name)</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">\
+                <rect width="\(width)" height="10" rx="1" fill="\(tone)"/></svg><b class="num">\(line.text(sample?.mean) ?? "–")</b></span>
+                """
+        }
+        let pill =
+            line.isClear.map { $0 ? HTML.pill("ok", "Clear") : HTML.pill("quiet", "May be chance") }
+            ?? HTML.pill("silent", "Too few drives")
+        return """
+            <section class="card w4 kpi"><span class="label row between">\(line.name), \(line.unit)\(pill)</span>\
+            \(bar("Before", line.before, "var(--quiet-solid)"))\(bar("After", line.after, "var(--accent)"))</section>
+            """
+    }
+
+    private var details: HTML {
+        guard case .comparison(let comparison) = found, comparison.counts.before > 0, comparison.counts.after > 0 else {
+            return ""
+        }
+        return """
+            \(table(comparison))
+            <details class="card more-of"><summary>Which drives, and how it was worked out</summary><div class="body">
+            <p>A difference is clear when it is larger than its margin: chance alone makes so much in 5 of 100 comparisons (Welch's t-test).</p>
+            \(starts(comparison))</div></details>
+            """
+    }
+
     private func table(_ comparison: RouteComparison) -> HTML {
         HTML.table(
-            caption: "Before and after",
+            caption: "\(TripWords.count(comparison.counts.before, "drive")) before, \(comparison.counts.after) after",
             headers: [
                 .text("Figure"), .number("Before"), .number("Spread"), .number("Drives"), .number("After"),
                 .number("Spread"), .number("Drives"), .number("Difference"), .number("Margin"), .text("Clear"),
@@ -102,9 +173,7 @@ struct CompareView {
     private func starts(_ comparison: RouteComparison) -> HTML {
         func list(_ title: String, _ starts: [Int64]) -> HTML {
             let items = starts.map { ms -> HTML in
-                let day = ZonedDay.date(ofMs: ms, zone: caller.clock.zone)
-                let link: HTML = "/trips?date=\(day)&amp;vehicle=\(encoded: given("vehicle"))&amp;trip=\(ms)"
-                return "<li><a href=\"\(link)\">\(caller.clock.minute(ms))</a></li>"
+                "<li><a href=\"\(TripWords.path(given("vehicle"), ms))\">\(caller.clock.minute(ms))</a></li>"
             }
             return "<h3>\(title)</h3><ul>\(items.joined())</ul>"
         }
@@ -146,7 +215,8 @@ extension DriveRoutes {
                 }
             }
             let page = CompareView(cars: cars, trips: trips ?? [], found: found, caller: caller, request: request)
-            var response = shell(caller).page("compare drives", at: "/trips", main: page.html)
+            var response = shell(caller).page(
+                "compare drives", at: "/trips", heading: page.heading, main: page.html)
             if case .fault = found { response.status = 400 }
             return response
         }

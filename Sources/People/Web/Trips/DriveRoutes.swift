@@ -17,6 +17,7 @@ package final class DriveRoutes: Sendable {
     /// Programs' rights: to have a car looked at, and to know whose it is.
     let pool: ConnectionPool
     let assets: AssetFiles
+    let base: BaseMap
     let queries: ReportQueries
     let rules: TripRules
     let price: FuelPrice?
@@ -25,13 +26,15 @@ package final class DriveRoutes: Sendable {
     let troubleCodes: TroubleCodeFolder
 
     package init(
-        access: AccessControl, conninfo: String, assets: AssetFiles, queries: ReportQueries, rules: TripRules,
+        access: AccessControl, conninfo: String, assets: AssetFiles, base: BaseMap, queries: ReportQueries,
+        rules: TripRules,
         price: FuelPrice?,
         uploads: UploadSender, streams: AlertStreams, troubleCodes: TroubleCodeFolder
     ) {
         self.access = access
         pool = ConnectionPool(conninfo: conninfo)
         self.assets = assets
+        self.base = base
         self.queries = queries
         self.rules = rules
         self.price = price

@@ -16,36 +16,33 @@ extension FleetRoutes {
     static let drivers: Set<Role> = [
         .driver, .fleetManager, .developer, .dispatcher, .analyst, .operator, .administrator,
     ]
-    /// A browser draws no more.
-    private static let trackMax = 5_000
-
     func addTripPages(to router: inout Router) {
         router.add("GET", "/trips") { [self] request in
             access.page(request, for: FleetRoutes.drivers) { caller, connection in
-                guard let date = date(request, caller) else { return FleetRoutes.badDate }
-                return try trips(request, date, caller, connection)
-            }
-        }
-        router.add("GET", "/v1/tracks/{vehicle}/{start}") { [self] request in
-            access.call(request, for: FleetRoutes.drivers) { _, connection in
-                guard let start = Int64(request.parameters["start"]!), UTC.plausible.contains(start) else {
-                    return FleetRoutes.noTrip
+                guard let filter = TripFilter(request, zone: caller.clock.zone, nowMs: Clock.nowMs()) else {
+                    return FleetRoutes.badDate
                 }
-                return try track(request.parameters["vehicle"]!, start, connection)
+                // A trip had no page of its own once: links of then lead on.
+                if let startMs = request.query["trip"].flatMap({ Int64($0) }), VehicleID(filter.vehicle) != nil {
+                    return .seeOther(TripWords.path(filter.vehicle, startMs))
+                }
+                guard !filter.columns.isLoose else { return .seeOther(filter.path) }
+                return try trips(request, filter, caller, connection)
             }
         }
+        router.add("GET", "/trips/{vehicle}/{start}") { [self] in trip($0) }
+        router.add("GET", "/v1/tracks/{vehicle}/{start}") { [self] in track($0) }
         router.add("GET", "/fleet") { [self] request in
             access.page(request, for: FleetRoutes.drivers) { caller, connection in
                 guard let date = date(request, caller) else { return FleetRoutes.badDate }
-                return try overview(date, isWeek: request.query["span"] == "week", caller, connection)
+                let span = request.query["span"].flatMap(OverviewView.Span.init) ?? .day
+                return try overview(date, span, caller, connection)
             }
         }
     }
 
     private static let badDate = Response.problem(
         400, type: "day", detail: "date must be like 2026-11-21, and your account's time zone one that there is.")
-    private static let noTrip = Response.problem(
-        404, type: "not-found", detail: "There is no such trip that you may see.")
 
     /// The date in the address; else today.
     private func date(_ request: Request, _ caller: PageCaller) -> CivilDate? {
@@ -56,32 +53,50 @@ extension FleetRoutes {
     }
 
     private func trips(
-        _ request: Request, _ date: CivilDate, _ caller: PageCaller, _ connection: Connection
+        _ request: Request, _ filter: TripFilter, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
-        let vehicle = VehicleForm.trimmed(request.query["vehicle"] ?? "")
-        guard try vehicle.isEmpty || isCar(vehicle, connection) else {
+        guard try filter.vehicle.isEmpty || isCar(filter.vehicle, connection) else {
             var response = shell(caller).page(
-                "trips of \(date.text)", at: "/trips", scripts: ["names.js"],
-                main: TripListView.noVehicle(vehicle, date))
+                "trips", at: "/trips", heading: PageHeading("Trips"), scripts: ["names.js"],
+                main: TripListView.noVehicle(filter.vehicle, filter))
             response.status = 404
             return response
         }
-        let reads = try TripRead.day(
-            date.span(days: 1), vehicle: vehicle, queries, price: price, on: connection)
-        let chosen = reads.first { String($0.trip.startMs) == request.query["trip"] }
-        let page = TripListView(date: date, vehicle: vehicle, trips: reads, chosen: chosen, caller: caller)
-        var charts: HTML = ""
-        if let chosen {
-            charts =
-                CarCharts(
-                    try TripSamples.read(chosen, queries, on: connection), chosen, caller,
-                    try rules.ofTrip(of: chosen.vehicle, atMs: chosen.trip.startMs, on: connection)
-                ).html
+        func began(_ span: Range<Int64>) throws -> [TripRead] {
+            try TripRead.day(span, vehicle: filter.vehicle, queries, price: price, on: connection)
         }
+        let all = try began(filter.span)
+        let names = try carNames(Set(all.map(\.vehicle)), connection)
+        let kept = filter.ordered(all.filter(filter.keeps), names: names)
+        if let format = request.query["format"] {
+            guard format == "csv" else {
+                return .problem(400, type: "format", detail: "format must be csv")
+            }
+            // What the table does not show by itself is in the file of who has chosen nothing.
+            let columns =
+                filter.columns.isStandard
+                ? nil : filter.columns.shown.flatMap { TripRowsView.files[$0.key, default: []] }
+            return .text(TripsOutput(kept).csv(only: columns), type: "text/csv; charset=utf-8")
+                .with("Content-Disposition", "attachment; filename=\"trips-\(filter.first.text).csv\"")
+        }
+        let caller = try caller.knowing(all.map(\.driver), queries, on: connection)
+        let outlines = try TripOutlines.read(TripListView.page(kept, filter), queries, on: connection)
+        let view = TripListView(
+            filter: filter, trips: kept, all: all, before: try began(filter.spanBefore).filter(filter.keeps),
+            names: names,
+            outlines: outlines, streets: TripOutlines.streets(outlines, base.streets),
+            lastMs: all.isEmpty ? try lastStart(filter.vehicle, connection) : nil,
+            isCut: all.count >= Int(TripRead.dayMax), caller: caller)
         return shell(caller).page(
-            "trips of \(date.text)", at: "/trips", styles: BaseMap.styles,
-            scripts: ["names.js"] + (chosen == nil ? [] : BaseMap.scripts + ["replay.js"]),
-            main: page.html(base, charts: charts))
+            view.title, at: "/trips", heading: view.heading, scripts: ["names.js"], main: view.html)
+    }
+
+    private func lastStart(_ vehicle: String, _ connection: Connection) throws -> Int64? {
+        let rows =
+            vehicle.isEmpty
+            ? try connection.query(queries["page_trips"], [.int8(1)])
+            : try connection.query(queries["vehicle_trips"], [.text(vehicle), .int8(1)])
+        return try rows.first.flatMap { try $0.timestampMs("start_at") }
     }
 
     /// Among the vehicles that the caller sees.
@@ -92,50 +107,22 @@ extension FleetRoutes {
         }
     }
 
-    /// Positions with times and speeds, for the script.
-    private func track(_ vehicle: String, _ start: Int64, _ connection: Connection) throws -> Response {
-        let rows = try connection.query(queries["trip_samples"], [.text(vehicle), .timestampMs(start)])
-        let readings = try rows.flatMap {
-            try PackedSamples.decode($0.bytes("samples")!, minuteMs: $0.timestampMs("minute_at")!)
-        }
-        var speed: Int32?
-        var points: [(ms: Int64, position: Position, speed: Int32?)] = []
-        for reading in readings {
-            speed = reading[.speed] ?? speed
-            if let position = Position(reading) { points.append((reading.ts, position, speed)) }
-        }
-        guard !readings.isEmpty else { return FleetRoutes.noTrip }
-        let step = max(1, (points.count + FleetRoutes.trackMax - 1) / FleetRoutes.trackMax)
-        let kept = points.enumerated().filter { $0.offset % step == 0 || $0.offset == points.count - 1 }.map(\.element)
-        func degrees(_ stored: Int32) -> JSONValue { .number(Decimal.text(Int64(stored), decimals: 7)) }
-        return Response.json(
-            JSONValue.object([
-                ("vehicle", .text(vehicle)), ("start", .text(UTC.text(start))),
-                ("ts", .list(kept.map { .integer($0.ms) })),
-                ("latitude_deg", .list(kept.map { degrees($0.position.latitude) })),
-                ("longitude_deg", .list(kept.map { degrees($0.position.longitude) })),
-                (
-                    "speed_kmh",
-                    .list(kept.map { .number($0.speed.map { Decimal.text(Int64($0), decimals: 3) }) })
-                ),
-            ]).rendered()
-        ).with("Cache-Control", "no-store")
-    }
-
     private func overview(
-        _ date: CivilDate, isWeek: Bool, _ caller: PageCaller, _ connection: Connection
+        _ date: CivilDate, _ span: OverviewView.Span, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
-        let first = isWeek ? date.monday : date
-        let count: Int64 = isWeek ? 7 : 1
-        let now = try TripRead.day(first.span(days: count), queries, price: price, on: connection)
-        let before = try TripRead.day(
-            first.moved(by: -count).span(days: count), queries, price: price, on: connection)
+        let days = OverviewView.days(date, span)
+        func trips(_ days: (first: CivilDate, count: Int64)) throws -> [TripRead] {
+            try TripRead.day(days.first.span(days: days.count), queries, price: price, on: connection)
+        }
         let nowMs = Clock.nowMs()
         let map = try FleetMap.read(
             search: "", group: "", role: caller.audience, tripGapMs: rules.tripGapMs, nowMs: nowMs, queries,
             on: connection)
         let page = OverviewView(
-            first: first, isWeek: isWeek, now: now, before: before, map: map, caller: caller, nowMs: nowMs)
-        return shell(caller).page("fleet overview", at: "/fleet", main: page.html)
+            first: days.now.first, span: span, now: try trips(days.now), before: try trips(days.before), map: map,
+            caller: caller, nowMs: nowMs)
+        return shell(caller).page(
+            "fleet overview", at: "/fleet",
+            heading: PageHeading("Overview", status: "<span class=\"soft\">\(page.title)</span>"), main: page.html)
     }
 }

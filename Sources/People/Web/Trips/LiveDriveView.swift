@@ -18,15 +18,42 @@ struct LiveDriveView {
     let said: String?
     let nowMs: Int64
 
-    var html: HTML {
+    var heading: PageHeading {
+        let pill = isDriving ? HTML.pill("ok", "Live") : HTML.pill("quiet", "Not driving")
+        return PageHeading(
+            car.name, crumb: (name: "Trips", path: "/trips?vehicle=\(URLText.escaped(car.id.text))"), status: pill,
+            actions: """
+                <a class="btn icon" href="\(car.path)/scan" aria-label="Health scan" title="Health scan">\(HTML.icon(.engine))</a>\
+                <a class="btn icon hide-phone" href="/vehicles/\(encoded: car.id.text)?kind=car" aria-label="The car" title="The car">\(HTML.icon(.car))</a>
+                """)
+    }
+
+    func html(_ base: BaseMap) -> HTML {
         """
-        <h1>\(car.name), live</h1>
-        <p><span id="state" role="status">\(state)</span> <span class="soft" id="updated">\(updated)</span> <span class="soft" id="live"></span></p>\(unmonitored)
+        <div class="driving">
+        <div><p class="small soft"><span id="state" role="status">\(state)</span> <span id="updated">\(updated)</span> <span id="live"></span></p>\(unmonitored)
         <div id="drive-alerts" role="alert">\(alertList)</div>
-        <ul id="values" class="tiles drive" data-events="\(car.path)/events">\(values)</ul>
+        <ul id="values" class="tiles drive" data-events="\(car.path)/events">\(values)</ul></div>
+        <section class="card mapc" aria-label="Map"><div id="where" class="map" role="region" aria-label="Where the car is" data-name="\(car.name)"\(track) \(base.attributes)></div>
+        \(place)</section>
         \(mayAct ? forms : "")
-        <p>\(car.link), <a href="\(car.path)/scan">its health</a>, <a href="/trips?vehicle=\(encoded: car.id.text)">its trips of today</a></p>
+        </div>
         """
+    }
+
+    /// What was driven before somebody looked.
+    private var track: HTML {
+        now.map { " data-track=\"/v1/tracks/\(encoded: car.id.text)/\($0.startMs)\"" } ?? ""
+    }
+
+    /// Read again with each look; the script moves the map.
+    private var place: HTML {
+        guard let place = now?.place else {
+            return "<p id=\"place\" class=\"small soft\">No position yet: its readings hold none.</p>"
+        }
+        let moving: HTML = isDriving && (place.speedKmh ?? 0) > 0 ? "moving" : isDriving ? "idling" : "parked"
+        return
+            "<p id=\"place\" class=\"sr\" data-lon=\"\("\(place.longitudeDeg)")\" data-lat=\"\("\(place.latitudeDeg)")\" data-state=\"\(moving)\">The map follows the car.</p>"
     }
 
     private var state: String {
@@ -49,7 +76,7 @@ struct LiveDriveView {
 
     private var unmonitored: HTML {
         now?.unmonitored.map {
-            "\n<p id=\"not-monitored\" class=\"warning\">Not monitored. \($0.why)</p>"
+            "\n<p id=\"not-monitored\" class=\"strip warning\">\(HTML.icon(.info))<span>Not monitored. \($0.why)</span></p>"
         } ?? ""
     }
 
@@ -71,19 +98,21 @@ struct LiveDriveView {
             let alert = open.alert
             let worst = alert.shown(alert.worstValue, caller.units).map { " (\($0))" } ?? ""
             return
-                "<p class=\"\(alert.severity.rawValue)\">\(alert.parameter): \(alert.shownRule(caller.units))\(worst)\(alert.advice.map { ". \($0)" })</p>"
+                "<p class=\"strip \(alert.severity.rawValue)\">\(HTML.icon(.warn))<span>\(alert.parameter): \(alert.shownRule(caller.units))\(worst)\(alert.advice.map { ". \($0)" })</span></p>"
         }.joined(separator: "\n")
     }
 
     /// Each button is a form of its own with an id of its own: sent twice, it counts once.
     private var forms: HTML {
         let done: HTML =
-            said.flatMap { LiveDriveView.words[$0] }.map { "<p role=\"status\" class=\"soon\">\($0)</p>" } ?? ""
+            said.flatMap { LiveDriveView.words[$0] }.map {
+                "<p role=\"status\" class=\"strip ok\">\(HTML.icon(.check))<span>\($0)</span></p>"
+            } ?? ""
         return """
             \(done)
-            <div class="doing">
-            \(form("start", "<button>Start a trip</button>"))
-            \(form("stop", "<button>End the trip</button>"))
+            <div class="doing thumb">
+            \(form("start", "<button class=\"btn wide\">\(HTML.icon(.play))Start a trip</button>"))
+            \(form("stop", "<button class=\"btn wide primary\">\(HTML.icon(.flag))End the trip</button>"))
             </div>
             <div id="trip">\(now == nil ? "" : onTrip)</div>
             """
@@ -91,10 +120,10 @@ struct LiveDriveView {
 
     private var onTrip: HTML {
         """
-        <details><summary>This trip: tag or discard it</summary>
-        <div class="doing">
-        \(form("tag", "<label for=\"tag\">Tag, empty removes it</label><input id=\"tag\" name=\"tag\" type=\"text\" maxlength=\"64\" autocomplete=\"off\"><button>Tag</button>"))
-        \(form("discard", "<button>Discard: it shall not count</button>"))
+        <details class="card more-of"><summary>This trip: tag or discard it</summary>
+        <div class="doing body">
+        \(form("tag", "<label for=\"tag\">Tag; leave empty to remove it</label><input id=\"tag\" name=\"tag\" type=\"text\" maxlength=\"64\" autocomplete=\"off\"><button class=\"btn\">Tag</button>"))
+        \(form("discard", "<button class=\"btn danger\">Discard: do not count it</button>"))
         </div></details>
         """
     }
@@ -106,8 +135,8 @@ struct LiveDriveView {
     }
 
     static let words = [
-        "start": "Accepted: a trip starts with the next reading.", "stop": "Accepted: the trip ends here.",
-        "tag": "Accepted: the tag shows as soon as it counts.", "discard": "Accepted: this trip will not count.",
+        "start": "A trip starts with the next reading.", "stop": "The trip ends here.",
+        "tag": "Tagged. It shows in a moment.", "discard": "This trip will not count.",
     ]
 }
 
@@ -130,7 +159,8 @@ extension DriveRoutes {
                 caller: caller, mayAct: !caller.roles.isDisjoint(with: DriveRoutes.actors), said: request.query["said"],
                 nowMs: nowMs)
             return shell(caller).page(
-                "\(car.name), live", at: "/trips", scripts: ["live.js", "drive.js"], main: page.html)
+                "\(car.name), live", at: "/trips", heading: page.heading, styles: BaseMap.styles,
+                scripts: BaseMap.scripts + ["live.js", "drive.js"], main: page.html(base))
         }
     }
 

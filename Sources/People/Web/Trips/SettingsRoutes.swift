@@ -24,11 +24,7 @@ package struct SettingsRoutes: Sendable {
         router.add("GET", "/settings") { request in
             access.page(request, for: WebRoutes.fleetReaders) { caller, connection in
                 let settings = try AccountStore.settings(of: caller.account, on: connection)?.settings ?? .standard
-                let notice: FormView.Notice? =
-                    request.query["said"] == "taken"
-                    ? .done("Saved. It holds from now on, and shows here when it is committed: look again in a moment.")
-                    : nil
-                return page(caller, settings, typed: [:], notice)
+                return page(caller, settings, isSaved: request.query["said"] == "taken")
             }
         }
         router.add("POST", "/settings") { request in
@@ -41,8 +37,8 @@ package struct SettingsRoutes: Sendable {
     private func save(_ caller: PageCaller, _ fields: FormFields) -> Response {
         let typed = SettingsRoutes.form.typed(fields)
         switch SettingsRoutes.form.read(typed) {
-        case .fault(let why):
-            var response = page(caller, .standard, typed: typed, .fault("Nothing was changed: \(why)."))
+        case .faults(let faults):
+            var response = page(caller, .standard, typed: typed, faults: faults)
             response.status = 422
             return response
         case .settings(let settings):
@@ -51,18 +47,32 @@ package struct SettingsRoutes: Sendable {
         }
     }
 
-    /// - Parameter typed: what somebody wrote, to be shown again; empty: show `settings`.
+    /// - Parameter typed: what somebody wrote, to be shown again; nil: show `settings`.
     private func page(
-        _ caller: PageCaller, _ settings: DriverSettings, typed: [DriverSetting: String], _ notice: FormView.Notice?
+        _ caller: PageCaller, _ settings: DriverSettings, typed: SettingsForm.Typed? = nil,
+        faults: [DriverSetting: String] = [:], isSaved: Bool = false
     ) -> Response {
-        let fields = SettingsRoutes.form.fields(settings, typed: typed)
+        let form = SettingsRoutes.form.html(
+            settings, typed: typed, faults: faults, units: caller.units, action: "/settings", mark: caller.mark)
         return PageShell(caller: caller, assets: assets).page(
             "settings", at: "/settings",
-            main: FormView.main(
-                "Settings of your drives", notice,
-                """
-                <p>Alerts of your drives, and what they cost. Leave empty for the default. Units and time zone of pages are on <a href="/account">your account</a>.</p>
-                \(FormView.form("/settings", [.hidden(name: CSRFGuard.field, value: caller.mark)] + fields, "Save"))
-                """))
+            heading: PageHeading(
+                "Settings", status: "<span class=\"faint small hide-phone\">Of your drives</span>",
+                actions: "<a class=\"btn hide-phone\" href=\"/account\">\(HTML.icon(.person))Account</a>"),
+            main: """
+                \(SettingsRoutes.notice(faults, isSaved: isSaved))
+                <p class="soft">Alerts of your drives, and what they cost. Units and time zone of pages are on <a href="/account">your account</a>.</p>
+                \(form)
+                """)
+    }
+
+    /// What became of what was sent.
+    static func notice(_ faults: [DriverSetting: String], isSaved: Bool) -> HTML {
+        if !faults.isEmpty {
+            return HTML.fault(
+                "Nothing was saved: \(faults.count == 1 ? "one field needs" : "\(faults.count) fields need") another value."
+            )
+        }
+        return isSaved ? HTML.notice(.done("Saved. It holds from now on, and shows here in a moment.")) : ""
     }
 }

@@ -17,7 +17,7 @@ struct TripTableView {
         self.hasVehicles = hasVehicles
     }
 
-    /// Each trip leads to its day, with its map.
+    /// Each trip leads to its page.
     func html(caption: String, empty: String) -> HTML {
         let isUS = caller.units == .us
         let vehicle: [HTML.Header] = hasVehicles ? [.word("Vehicle")] : []
@@ -25,9 +25,9 @@ struct TripTableView {
             caption: caption,
             headers: vehicle + [
                 .word("Start"), .number("Duration, min"), .number("Distance, \(isUS ? "mi" : "km")"),
-                .number("Average, \(isUS ? "mph" : "km/h")"), .number("Greatest, \(isUS ? "mph" : "km/h")"),
-                .number("Idle, min"), .number("Sharp"), .number("Fuel, \(isUS ? "US gal" : "L")"),
-                .number(isUS ? "MPG" : "L/100 km"), .number("Cost"), .text("Driver"), .text("State"),
+                .number("Average speed, \(isUS ? "mph" : "km/h")"), .number("Max speed, \(isUS ? "mph" : "km/h")"),
+                .number("Idle, min"), .number("Harsh events"), .number("Fuel, \(isUS ? "US gal" : "L")"),
+                .number(isUS ? "mpg" : "L/100 km"), .number("Cost"), .text("Driver"), .text("State"),
             ],
             rows: trips.map { read in (hasVehicles ? [vehicleLink(read)] : []) + cells(read) }, empty: empty)
     }
@@ -40,10 +40,8 @@ struct TripTableView {
         let (figures, trip) = (read.figures, read.trip)
         let isUS = caller.units == .us
         func speed(_ figure: String?) -> String? { shown(figure, "km/h") }
-        let date = ZonedDay.date(ofMs: trip.startMs, zone: caller.clock.zone)
-        let link: HTML = "/trips?date=\(date)&amp;vehicle=\(encoded: read.vehicle)&amp;trip=\(trip.startMs)"
         return [
-            "<a href=\"\(link)\">\(caller.clock.minute(trip.startMs))</a>",
+            "<a href=\"\(TripWords.path(read))\">\(caller.clock.minute(trip.startMs))</a>",
             .text(decimal(Double(trip.endMs - trip.startMs) / 60_000, 1)), .text(shown(figures.distanceKm, "km")),
             .text(speed(figures.averageSpeedKmh)), .text(speed(figures.maxSpeedKmh)),
             .text(decimal(Double(trip.totals.idleMs) / 60_000, 1)),
@@ -53,7 +51,7 @@ struct TripTableView {
             figures.fuelCost.flatMap { cost in
                 short(cost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
             },
-            .text(read.driver), read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
+            .text(read.driver.map(caller.person)), read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
         ]
     }
 

@@ -5,6 +5,7 @@ internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Storage
+internal import Telemetry
 
 /// Debug logs of boxes, for developers: which there are, what is in them, and a download.
 extension FleetRoutes {
@@ -18,8 +19,21 @@ extension FleetRoutes {
                 guard VehicleID(vehicle) != nil,
                     try !connection.query(queries["vehicle_kinds"], [.text(vehicle)]).isEmpty
                 else { return FleetRoutes.noVehicle }
+                let asking = MachineActionsView(
+                    vehicle: vehicle, caller: caller, nowMs: Clock.nowMs(), engineHours: nil, asked: [])
                 return shell(caller).page(
-                    "debug logs of \(vehicle)", at: "/vehicles", main: try logs(vehicle, request, caller, connection))
+                    "debug logs of \(vehicle)", at: "/vehicles",
+                    heading: PageHeading(
+                        "Debug logs", crumb: (vehicle, "/vehicles/\(URLText.escaped(vehicle))?kind=machine"),
+                        actions: asking.debugLogs(style: " class=\"btn\"")),
+                    scripts: ["live.js", "vehicles/connect.js"], main: try logs(vehicle, request, caller, connection))
+            }
+        }
+        router.add("POST", "/vehicles/{vehicle}/logs") { [self] request in
+            deed(request, .ask, for: FleetRoutes.developers, said: "asked") {
+                vehicle, fields, caller, _ throws(MachineActionsView.Fault) in
+                try MachineActionsView.download(
+                    .debugLog, vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
             }
         }
         router.add("GET", "/vehicles/{vehicle}/logs/{log}") { [self] request in
@@ -59,18 +73,21 @@ extension FleetRoutes {
                 ] + (try counted.map { "\(try row.int("\($0)_lines") ?? 0)" }) + [
                     "<a href=\"\(address)/logs/\(id)\" download>Download log \(id)</a>"
                 ]
-            }, empty: "None was fetched. `drover gateway log --vehicle` fetches one.")
+            }, empty: "No logs yet. Get them: a gateway that has the box’s key fetches them.")
+        let said: HTML =
+            request.query["said"] == "asked"
+            ? HTML.notice(.done("Asked for. The log stands here once the box has given it.")) : ""
         let options = HTML.options((["all"] + counted).map { ($0, $0) }, level?.rawValue)
         let isAsked = !search.isEmpty || level != nil
         return """
-            <h1>Debug logs of \(vehicle)</h1>
-            <p><a href="\(address)?kind=machine">Back to \(vehicle)</a>. <span class="soft">Times are \(caller.clock.zone).</span></p>
-            \(list)
+            \(said)
+            <p class="soft small">Times in \(caller.clock.zone)</p>
+            <div id="logs">\(list)</div>
             <h2>Search</h2>
             <form class="filter" method="get" action="\(address)/logs" role="search">
-            <div><label for="search">Text in a line</label><input id="search" name="search" type="search" maxlength="100" value="\(search)"></div>
+            <div><label for="search">Text</label><input id="search" name="search" type="search" maxlength="100" value="\(search)"></div>
             <div><label for="level">Level</label><select id="level" name="level">\(options)</select></div>
-            <button>Search</button>
+            <button class="btn primary">Search</button>
             </form>
             \(isAsked ? try lines(rows, search.lowercased(), level, connection) : "")
             """
@@ -94,10 +111,10 @@ extension FleetRoutes {
         }
         let more: HTML =
             found.count == FleetRoutes.linesMax
-            ? "<p class=\"warning\">There are more: search for something narrower.</p>" : ""
+            ? "<p class=\"warning\">There are more. Narrow the search.</p>" : ""
         return HTML.table(
             caption: "Lines found", headers: [.number("Log"), .number("Line"), .text("Level"), .prose("Text")],
             rows: found,
-            empty: "No line is like that.") + more
+            empty: "No lines found.") + more
     }
 }

@@ -1,5 +1,7 @@
+internal import Alerts
 internal import Basics
 internal import Fleet
+internal import Formats
 internal import HTTPServer
 internal import Ingest
 internal import Postgres
@@ -16,12 +18,15 @@ extension FleetRoutes {
         router.add("GET", "/vehicles/{vehicle}") { [self] in vehicle($0) }
         router.add("GET", "/vehicles/{vehicle}/readings") { [self] in readings($0) }
         addFieldPage(to: &router)
+        addSeries(to: &router)
         addDebugLogs(to: &router)
         router.add("POST", "/vehicles/{vehicle}/download") { [self] request in
             deed(request, .ask, said: "asked") { vehicle, fields, caller, _ throws(MachineActionsView.Fault) in
-                try MachineActionsView.download(vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
+                try MachineActionsView.download(
+                    .readings, vehicle, fields, by: caller.account, nowMs: Clock.nowMs())
             }
         }
+        router.add("GET", "/vehicles/{vehicle}/asked") { [self] in asked($0) }
         router.add("POST", "/vehicles/{vehicle}/service") { [self] request in
             deed(request, .service, said: "service") {
                 vehicle, fields, caller, hours throws(MachineActionsView.Fault) in
@@ -34,16 +39,15 @@ extension FleetRoutes {
         404, type: "not-found", detail: "There is no such vehicle that you may see.")
 
     private static let said = [
-        "asked": "Asked. What comes of it shows under Downloads asked for, within half a minute.",
-        "service": "Recorded. It shows under Services when it is committed: look again in a moment.",
-        "assigned":
-            "Saved. Who drives it counts from now on, and shows here when it is committed: look again in a moment.",
-        "changed": "Saved. It shows here when it is committed: look again in a moment.",
-        "added": "Added.", "disabled": "Disabled. It is kept, and neither polled nor listed first.",
+        "asked": "Download asked for. What comes of it shows here within half a minute.",
+        "service": "Service recorded. It shows here in a moment.",
+        "assigned": "Driver saved: it counts from now on.", "changed": "Saved. It shows here in a moment.",
+        VehicleRoutes.added: "Added.", "disabled": "Disabled: it is kept, but neither polled nor listed first.",
         "enabled": "Enabled.",
+        "acknowledged": "Acknowledged. It shows here in a moment.", "marked": "Saved. Only you see it.",
     ]
 
-    private func about(_ request: Request, _ connection: Connection) throws -> VehicleView.About? {
+    func about(_ request: Request, _ connection: Connection) throws -> VehicleView.About? {
         let id = request.parameters["vehicle"]!
         guard VehicleID(id) != nil else { return nil }
         let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehicleView.About.init)
@@ -55,111 +59,207 @@ extension FleetRoutes {
         access.page(request, for: FleetRoutes.viewers) { caller, connection in
             guard let about = try about(request, connection) else { return try waiting(request, caller, connection) }
             let days = request.query["days"].flatMap { Int($0) }.flatMap { VehicleView.spans.contains($0) ? $0 : nil }
+            let tab = VehicleView.Tab(rawValue: request.query["tab"] ?? "") ?? .live
             let nowMs = Clock.nowMs()
-            let (vehicle, isCar) = (about.vehicle, about.kind == .car)
+            let when = ShownTime(request, caller, nowMs: nowMs, standard: .last(.week))
+            let isAsked = when.fault == nil && request.queryItems.contains { TimeRange.names.contains($0.name) }
+            let back: VehicleView.Back = isAsked ? .span(when.spanMs) : .days(days ?? 7)
+            let isThere = VehicleView.tabs(of: about.kind).contains { $0.0 == tab }
+            let shown = isThere ? tab : .live
             let story: VehicleView.Story =
-                isCar
-                ? .car(try VehicleView.car(vehicle, rules: rules, price: price, queries, on: connection))
-                : .machine(
-                    try VehicleView.machine(
-                        vehicle, days: days ?? 7, nowMs: nowMs, caller, queries, on: connection))
+                about.kind == .car
+                ? try VehicleView.car(
+                    about, shown, back, nowMs: nowMs, rules: rules, price: price, caller, queries, on: connection)
+                : try VehicleView.machine(about, shown, back, nowMs: nowMs, caller, queries, on: connection)
+            let alerts = try VehicleView.alerts(about, caller, queries, on: connection)
+            let caller = try caller.knowing(
+                [about.owner] + alerts.map(\.acknowledgedBy) + story.services.map(\.by) + story.trips.map(\.driver),
+                queries, on: connection)
             var page = VehicleView(
-                about: about, caller: caller, days: days ?? 7,
-                alerts: try VehicleView.alerts(about, caller, queries, on: connection), story: story)
-            if isCar {
+                about: about, caller: caller, nowMs: nowMs, tab: shown, back: back, alerts: alerts, story: story,
+                mayAcknowledge: try mayAcknowledge(alerts.first, caller, nowMs: nowMs, connection))
+            if about.kind == .car {
                 // Without the files the codes stand alone.
                 page.meanings = try? codes.meanings(make: about.make)
-            }
-            if caller.seesAsDealer, about.kind == .machine {
+            } else if caller.seesAsDealer {
                 page.seenSinceMs = try DealerStore.list(on: connection).first {
                     $0.vehicle == about.vehicle && $0.dealer == caller.account && $0.endedMs == nil && !$0.sharesPast
                 }?.confirmedMs
             }
-            let below: HTML =
+            page.parts = try parts(request, page, connection)
+            page.parts.picker = when.picker
+            if let fault = when.fault { page.parts.notice += HTML.fault(fault) }
+            let (hasCharts, hasMap) = (story.series != nil, shown == .live && story.series?.places.isEmpty == false)
+            return shell(caller).page(
+                about.name ?? about.vehicle, at: "/vehicles", heading: page.heading,
+                styles: (hasCharts ? ChartView.styles : []) + (hasMap ? BaseMap.styles : []),
+                scripts: ["live.js", AlertForms.script]
+                    + (about.kind == .machine ? ["vehicles/connect.js", "vehicles/photo.js"] : [])
+                    + (hasMap ? BaseMap.scripts : []) + ["vehicles/vehicle.js"]
+                    + (hasCharts ? ChartView.scripts : []), main: page.html)
+        }
+    }
+
+    /// Asked only where there is something to take on.
+    private func mayAcknowledge(
+        _ worst: OpenAlert?, _ caller: PageCaller, nowMs: Int64, _ connection: Connection
+    ) throws -> Bool {
+        guard let worst, worst.acknowledgedBy == nil, AlertAccess.mayAct(caller, on: worst.alert.kind),
+            let story = try AlertDetail.read(worst.id, audiences: caller.audience.seen, queries, on: connection)
+        else { return false }
+        return try AlertAccess.mayAct(story, caller, at: nowMs, on: connection)
+    }
+
+    /// What the vehicle's keepers do with it.
+    private func parts(
+        _ request: Request, _ page: VehicleView, _ connection: Connection
+    ) throws -> VehicleView.Parts {
+        let (about, caller) = (page.about, page.caller)
+        var parts = VehicleView.Parts()
+        parts.notice = notice(request)
+        parts.base = base.attributes
+        let mayChange = try mayChange(about, caller, connection)
+        var actions: MachineActionsView?
+        if about.kind == .machine {
+            let hours = page.story.engineHours.flatMap { Decimal.scaled($0, decimals: 1) }
+            let asked = try MachineActionsView.Asked.read(about.vehicle, queries, on: connection)
+            let made = MachineActionsView(
+                vehicle: about.vehicle, caller: try caller.knowing(asked.map(\.by), queries, on: connection),
+                nowMs: page.nowMs, engineHours: hours.map { Decimal.text($0, decimals: 1) }, asked: asked)
+            if page.tab == .live { parts.notice += made.newest }
+            if !about.isDisabled { parts.connect = made.connect }
+            parts.services = page.services(made)
+            actions = made
+        }
+        parts.menu = menu(page, actions?.debugLogs() ?? "", mayChange: mayChange)
+        parts.unmonitored = wayOut(page, mayChange: mayChange)
+        if page.tab == .details {
+            let assignment: HTML =
                 about.kind == .machine
-                ? MachineActionsView(
-                    vehicle: about.vehicle, caller: caller, nowMs: nowMs,
-                    engineHours: try engineHours(about, caller, connection),
-                    asked: try MachineActionsView.Asked.read(about.vehicle, queries, on: connection)
-                ).html
+                ? ""
                 : try VehicleID(about.vehicle).map { id in
                     VehicleRoutes.assignment(id, try VehicleRoutes.assignable(id, caller, connection), caller)
                 } ?? ""
-            let top = notice(request) + links(about, mayChange: try mayChange(about, caller, connection), caller)
-            return shell(caller).page(
-                about.name ?? about.vehicle, at: "/vehicles", scripts: ["live.js", "alerts.js"],
-                main: page.html(top: top, below: below))
+            let picture = about.model.flatMap { model in models.listed().first { $0.name == model }?.picture }
+            parts.details = page.details(
+                picture: picture, downloads: actions?.downloads ?? "", assignment: assignment,
+                own: try own(page, connection),
+                photo: about.kind == .car
+                    ? nil
+                    : MachinePhotoView(
+                        about: about, caller: caller,
+                        known: try MachinePhotoStore.known(about.vehicle, on: connection)))
         }
+        return parts
+    }
+
+    /// A dealer's class and tags, changed in place.
+    private func own(_ page: VehicleView, _ connection: Connection) throws -> HTML {
+        guard page.about.kind == .machine, page.caller.roles.contains(.dealer),
+            try DealerMarkStore.mayMark(page.about.vehicle, on: connection)
+        else { return "" }
+        var form = DealerMarkForm(
+            caller: page.caller, words: try DealerWords(queries, on: connection), vehicles: [page.about.vehicle],
+            next: "\(page.address)?kind=machine&tab=details")
+        form.typed = DealerMarkForm.known(page.about)
+        return form.card
     }
 
     /// A former driver, or an analyst, would be led to a page that refuses them.
     private func mayChange(_ about: VehicleView.About, _ caller: PageCaller, _ connection: Connection) throws -> Bool {
-        try !caller.roles.isDisjoint(with: VehicleRoutes.changers)
-            && VehicleRegistrationStore.mayTag(about.vehicle, kind: about.kind, on: connection)
-    }
-
-    private func engineHours(
-        _ about: VehicleView.About, _ caller: PageCaller, _ connection: Connection
-    ) throws -> String? {
-        guard let id = VehicleID(about.vehicle),
-            let view = try MachineDetail(id, role: caller.audience, queries, on: connection),
-            let value = try view.latest(queries, on: connection).first(where: { $0.name == "Engine Hours" }),
-            case .number(let hours) = value.value
-        else { return nil }
-        return Decimal.scaled(hours, decimals: 1).map { Decimal.text($0, decimals: 1) }
+        try !caller.roles.isDisjoint(with: VehicleRoutes.adders)
+            && VehicleRegistrationStore.mayChange(about.vehicle, kind: about.kind, on: connection)
     }
 
     /// Just added, and not yet read by a worker.
     private func waiting(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
-        guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == "added",
+        guard let vehicle = VehicleID(request.parameters["vehicle"]!), request.query["said"] == VehicleRoutes.added,
             !caller.roles.isDisjoint(with: VehicleRoutes.adders),
             try VehicleRegistrationStore.registered(
                 vehicle, isCar: VehicleKind(named: request.query["kind"]) == .car, on: connection) != nil
         else { return FleetRoutes.noVehicle }
         return shell(caller).page(
-            vehicle.text, at: "/vehicles", scripts: ["live.js", "waiting.js"],
-            main: FormView.main(
-                vehicle.text, nil,
-                "<p id=\"waiting\" role=\"status\" class=\"soon\">It was added and is on its way: no worker has read it yet. <a href=\"\">Look again</a>.</p>"
-            ))
+            vehicle.text, at: "/vehicles", heading: PageHeading(vehicle.text, crumb: ("Vehicles", "/vehicles")),
+            scripts: ["live.js", "waiting.js"],
+            main:
+                "<p id=\"waiting\" role=\"status\" class=\"strip info\">It was added and will be here in a moment. <a href=\"\">Look again</a>.</p>"
+        )
     }
 
     private func notice(_ request: Request) -> HTML {
         guard let text = request.query["said"].flatMap({ FleetRoutes.said[$0] }) else { return "" }
-        return "<p role=\"status\" class=\"soon\">\(text)</p>\n"
+        return HTML.notice(.done(text))
     }
 
-    private func links(_ about: VehicleView.About, mayChange: Bool, _ caller: PageCaller) -> HTML {
-        let address = "/vehicles/\(URLText.escaped(about.vehicle))"
-        var links: [HTML] = []
+    /// All that can be done or looked at beside the tabs.
+    private func menu(_ page: VehicleView, _ debugLogs: HTML, mayChange: Bool) -> HTML {
+        let (address, vehicle, roles) = (page.address, page.about.vehicle, page.caller.roles)
+        func entry(_ path: HTML, _ icon: IconName, _ words: String) -> HTML {
+            "<a href=\"\(path)\">\(HTML.icon(icon))\(words)</a>"
+        }
+        var entries: [HTML] = []
+        if page.about.kind == .machine {
+            if !roles.isDisjoint(with: FleetRoutes.keepers) {
+                entries.append(entry("\(page.link(.services))#record", .wrench, "Record a service"))
+            }
+            entries.append(entry("\(address)/readings", .table, "All readings"))
+            entries.append(entry("/field/\(encoded: vehicle)", .phone, "Field view"))
+            if !roles.isDisjoint(with: ThresholdRoutes.editors) {
+                entries.append(entry("/thresholds/machines/\(encoded: vehicle)", .rule, "Rules of this machine"))
+            }
+            if !roles.isDisjoint(with: FleetRoutes.developers) {
+                entries.append(entry("\(address)/logs", .code, "Debug logs"))
+                entries.append(debugLogs)
+            }
+        } else {
+            entries.append(entry("/cars/\(encoded: vehicle)/live", .speed, "Live drive"))
+            entries.append(entry("/cars/\(encoded: vehicle)/scan", .engine, "Health scan"))
+            entries.append(entry("/trips/compare?vehicle=\(encoded: vehicle)", .compare, "Compare its drives"))
+        }
         if mayChange {
-            links.append("<a href=\"\(address)/edit?kind=\(about.kind.rawValue)\">Change it</a>")
+            entries.append("<hr>" + entry("\(address)/edit?kind=\(page.about.kind.rawValue)", .edit, "Edit details"))
         }
-        if about.kind == .machine {
-            links.append("<a href=\"\(address)/readings\">All readings</a>")
-            links.append("<a href=\"/field/\(encoded: about.vehicle)\">Field view</a>")
-            if !caller.roles.isDisjoint(with: ThresholdRoutes.editors) {
-                links.append("<a href=\"/thresholds/machines/\(encoded: about.vehicle)\">Thresholds</a>")
-            }
-            if !caller.roles.isDisjoint(with: FleetRoutes.developers) {
-                links.append("<a href=\"\(address)/logs\">Debug logs</a>")
-            }
-        }
-        let picture = about.model.flatMap { model in models.listed().first { $0.name == model }?.picture }
-        let shown: HTML? = picture.map {
-            "<img class=\"model\" src=\"\($0)\" alt=\"Picture of the model \(about.model ?? "")\">"
-        }
-        return "\(shown)<p>\(links.joined(separator: ", "))</p>"
+        return entries.joined()
     }
 
-    private typealias Say =
+    /// For a vehicle that nothing judges: what the reader can do about it.
+    private func wayOut(_ page: VehicleView, mayChange: Bool) -> HTML {
+        let vehicle = page.about.vehicle
+        let mayRule = !page.caller.roles.isDisjoint(with: ThresholdRoutes.editors)
+        let way: (HTML, String)? =
+            switch page.about.notMonitored {
+            case .nobody? where !page.caller.roles.isDisjoint(with: VehicleRoutes.assigners):
+                ("\(page.link(.details))#driver", "Assign a driver")
+            case .noModel? where mayChange: ("\(page.address)/edit?kind=\(page.about.kind.rawValue)", "Set the model")
+            case .noRules? where mayRule: ("/thresholds/machines/\(encoded: vehicle)", "Add a rule")
+            case .nobody?, .noModel?, .noRules?, .alertsOff?, nil: nil
+            }
+        return way.map { "<a class=\"btn primary\" href=\"\($0.0)\">\($0.1)</a>" } ?? ""
+    }
+
+    /// What came of a download that somebody asked for, for the page that waits: a worker may not have taken it yet.
+    private func asked(_ request: Request) -> Response {
+        access.call(request, for: FleetRoutes.viewers) { caller, connection in
+            guard let vehicle = VehicleID(request.parameters["vehicle"]!), let id = request.query["request"],
+                VehicleID.isValid(id.utf8)
+            else { return FleetRoutes.noVehicle }
+            let known = try MachineActionsView.Asked.read(vehicle.text, queries, on: connection).first { $0.id == id }
+            let (state, words) = known?.outcome(nowMs: Clock.nowMs()) ?? (.waiting, "Connecting…")
+            return .json(
+                JSONValue.object([("state", .text(state.rawValue)), ("words", .text(words))]).rendered()
+            ).with("Cache-Control", "no-store")
+        }
+    }
+
+    typealias Say =
         @Sendable (VehicleID, FormFields, PageCaller, ServiceHours?) throws(MachineActionsView.Fault) -> Action
 
     /// Puts an action on a visible machine on the log.
-    private func deed(
-        _ request: Request, _ deed: WriteAccess.Operation, said: String, _ say: @escaping Say
+    func deed(
+        _ request: Request, _ deed: WriteAccess.Operation, for roles: Set<Role> = FleetRoutes.keepers, said: String,
+        _ say: @escaping Say
     ) -> Response {
-        access.saying(request, for: FleetRoutes.keepers, to: uploads) { caller, fields, connection in
+        access.saying(request, for: roles, to: uploads) { caller, fields, connection in
             let id = request.parameters["vehicle"]!
             let found = try connection.query(queries["vehicle_kinds"], [.text(id)]).map(VehicleView.About.init)
             guard let vehicle = VehicleID(id), found.contains(where: { $0.kind == .machine }) else {
@@ -181,7 +281,12 @@ extension FleetRoutes {
             {
                 return .answer(refusal)
             }
-            return .say(upload, then: VehicleRoutes.seen(vehicle, isCar: false, said: said))
+            // Back to the page of ours that the form stood on.
+            let next = AccountRoutes.next(fields["next"])
+            let tab: VehicleView.Tab = deed == .service ? .services : .live
+            return .say(
+                upload,
+                then: next.isEmpty ? VehicleRoutes.seen(vehicle, isCar: false, said: said, tab) : .seeOther(next))
         }
     }
 
@@ -197,13 +302,15 @@ extension FleetRoutes {
             let beforeMs = request.query["before"].flatMap { Int64($0) }.flatMap {
                 UTC.plausible.contains($0) ? $0 : nil
             }
-            let page = ReadingsView(
-                vehicle: id,
-                history: try view.table(
-                    before: beforeMs ?? UTC.plausible.upperBound, limit: FleetRoutes.readingsMax, queries,
-                    on: connection),
-                isFirst: beforeMs == nil, caller: caller)
-            return shell(caller).page("readings of \(id)", at: "/vehicles", main: page.html)
+            let history = try view.table(
+                before: beforeMs ?? UTC.plausible.upperBound, limit: FleetRoutes.readingsMax, queries, on: connection)
+            let page = ReadingsView(request, id, history, beforeMs: beforeMs, caller)
+            guard !page.choice.isLoose else { return .seeOther(page.path) }
+            guard request.query["format"] != "csv" else {
+                return Response.text(page.csvText, type: "text/csv; charset=utf-8")
+                    .with("Content-Disposition", "attachment; filename=\"\(id)-readings.csv\"")
+            }
+            return shell(caller).page("readings of \(id)", at: "/vehicles", heading: page.heading, main: page.html)
         }
     }
 }

@@ -47,14 +47,29 @@ struct HealthScanView {
     let mayAsk: Bool
     let nowMs: Int64
 
+    var heading: PageHeading {
+        PageHeading(
+            "Health of \(car.name)",
+            crumb: (name: car.name, path: "/vehicles/\(URLText.escaped(car.id.text))?kind=car"), status: verdict,
+            actions: "<a class=\"btn hide-phone\" href=\"\(car.path)/live\">\(HTML.icon(.drive))Live</a>")
+    }
+
+    /// The state of the last scan in a word or two.
+    private var verdict: HTML {
+        guard let last else { return HTML.pill("silent", "Not scanned") }
+        if last.count == 0 { return HTML.pill("ok", "No trouble codes") }
+        return HTML.pill(last.isLampOn == true ? "critical" : "warning", TripWords.count(last.count, "trouble code"))
+    }
+
+    private var last: Scan? { scans.first { $0.scannedMs != nil && $0.isDone } }
+
     var html: HTML {
         """
-        <h1>Health of \(car.name)</h1>
-        <p class="soft">\(car.link). Times are \(caller.clock.zone). <span id="live"></span></p>
+        <p class="soft small">Times are \(caller.clock.zone). <span id="live"></span></p>
         <div id="waiting" role="status">\(waiting)</div>
+        <div class="stack"><div id="found">\(found)</div>
         \(mayAsk ? form : "")
-        <div id="found">\(found)</div>
-        <div id="history">\(history)</div>
+        <div id="history">\(history)</div></div>
         """
     }
 
@@ -63,21 +78,22 @@ struct HealthScanView {
             scans.first(where: { $0.scannedMs != nil }).map({ ($0.scannedMs ?? 0) < askedMs }) ?? true
         else { return "" }
         return nowMs - askedMs <= HealthScanView.waitMs
-            ? "<p class=\"soon\">A scan was asked for at \(caller.clock.second(askedMs)). The gateway answers when it reaches the car; it shows here.</p>"
-            : "<p class=\"warning\">No gateway answered the scan of \(caller.clock.minute(askedMs)). Is the ignition on, and the adapter within reach? Ask again.</p>"
+            ? "<p class=\"strip info\">\(HTML.icon(.timer))<span>A scan was asked for at \(caller.clock.second(askedMs)). The gateway answers when it reaches the car; it shows here.</span></p>"
+            : "<p class=\"strip warning\">\(HTML.icon(.warn))<span>No gateway answered the scan of \(caller.clock.minute(askedMs)). Is the ignition on, and the adapter within reach? Ask again.</span></p>"
     }
 
     private var form: HTML {
         """
-        <form class="fields" method="post" action="\(car.path)/scan">\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", AlertAction.newID()))
+        <section class="card"><header><h2>Scan</h2></header><form class="row between wrap body tight" method="post" action="\(car.path)/scan">\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", AlertAction.newID()))
         <p>The car's gateway reads its trouble codes: switch the ignition on. A phone's app hands in scans of its own.</p>
-        <button>Scan now</button></form>
+        <button class="btn primary">Scan now</button></form></section>
         """
     }
 
     private var found: HTML {
-        guard let last = scans.first(where: { $0.scannedMs != nil && $0.isDone }), let scannedMs = last.scannedMs else {
-            return "<h2>Trouble codes</h2>\n<p class=\"empty\">No scan has read its codes yet.</p>"
+        guard let last, let scannedMs = last.scannedMs else {
+            return
+                "<section class=\"card\"><header><h2>Trouble codes</h2></header><p class=\"empty\">No scan has read its codes yet.</p></section>"
         }
         var facts: [HTML] = ["Read \(caller.clock.html(scannedMs))"]
         if let isOn = last.isLampOn { facts.append("warning lamp \(isOn ? "on" : "off")") }
@@ -86,7 +102,10 @@ struct HealthScanView {
             facts.append("monitors not finished: \(last.notReady.joined(separator: ", "))")
         }
         let rows = last.codes.flatMap { kind, codes in codes.map { row($0, kind) } }
-        let none: HTML = rows.isEmpty ? "<p><b>No trouble codes: none is stored, pending or permanent.</b></p>" : ""
+        let none: HTML =
+            rows.isEmpty
+            ? "<p class=\"strip ok\">\(HTML.icon(.check))<span>No trouble codes: none is stored, pending or permanent.</span></p>"
+            : ""
         return "<p>\(facts.joined(separator: "; ")).</p>\n\(none)"
             + (rows.isEmpty
                 ? ""
@@ -94,7 +113,7 @@ struct HealthScanView {
                     caption: "Trouble codes",
                     headers: [
                         .word("Code"), .word("Kind"), .prose("What it means"), .word("System"), .prose("Part"),
-                        .word("Whose code"),
+                        .word("Defined by"),
                     ], rows: rows, empty: ""))
     }
 
@@ -102,8 +121,8 @@ struct HealthScanView {
         guard let code = TroubleCode(text: text.utf8) else { return [.text(text), .text(kind), nil, nil, nil, nil] }
         let origin =
             switch code.origin {
-            case .generic: "generic"
-            case .manufacturer: "the maker's"
+            case .generic: "standard"
+            case .manufacturer: "maker"
             case .reserved: "reserved"
             }
         return [
@@ -124,11 +143,11 @@ struct HealthScanView {
                     "\($0.kind) \($0.codes.joined(separator: ", "))"
                 }
                 return [
-                    scan.scannedMs.map(caller.clock.html) ?? "not answered", scan.askedMs.map(caller.clock.html),
+                    scan.scannedMs.map(caller.clock.html) ?? "No answer", scan.askedMs.map(caller.clock.html),
                     .text(scan.askedBy ?? scan.scannedBy), scan.isDone ? "\(scan.count)" : nil,
                     all.isEmpty ? (scan.isDone ? "none" : nil) : HTML(all.joined(separator: "; ")), .text(scan.answer),
                 ]
-            }, empty: "It was not scanned yet.")
+            }, empty: "No scans yet.")
     }
 }
 
@@ -144,7 +163,9 @@ extension DriveRoutes {
                 car: car, scans: scans, meanings: try troubleCodes.meanings(make: car.make), caller: caller,
                 mayAsk: !caller.roles.isDisjoint(with: DriveRoutes.actors), nowMs: Clock.nowMs())
             return shell(caller).page(
-                "health of \(car.name)", at: "/vehicles", scripts: ["live.js", "scan.js"], main: page.html)
+                "health of \(car.name)", at: "/vehicles", heading: page.heading,
+                scripts: ["live.js", "vehicles/scan.js"],
+                main: page.html)
         }
     }
 

@@ -11,6 +11,8 @@ struct MachineActionsView {
     private static let requestsMax: Int64 = 5
     /// The time that a gateway may take.
     static let patienceMs: Int64 = 30_000
+    /// A log is long, and a gateway fetches one after the other.
+    static let logPatienceMs: Int64 = 120_000
 
     let vehicle: String
     let caller: PageCaller
@@ -22,6 +24,8 @@ struct MachineActionsView {
 
     /// A download that somebody asked for.
     struct Asked {
+        let id: String
+        let wants: String?
         let atMs, expiresMs: Int64?
         let by, answer: String?
         let isDone: Bool?
@@ -30,65 +34,109 @@ struct MachineActionsView {
             try connection.query(queries["poll_requests"], [.text(vehicle), .int8(MachineActionsView.requestsMax)]).map
             {
                 Asked(
-                    atMs: try $0.timestampMs("asked_at"), expiresMs: try $0.timestampMs("expires_at"),
+                    id: try $0.text("request_id")!, wants: try $0.text("wants"), atMs: try $0.timestampMs("asked_at"),
+                    expiresMs: try $0.timestampMs("expires_at"),
                     by: try $0.text("asked_by"), answer: try $0.text("answer"), isDone: try $0.bool("is_done"))
             }
         }
+
+        enum State: String { case waiting, done, failed }
+
+        var what: String { wants == nil ? "Readings" : "Debug log" }
+
+        func outcome(nowMs: Int64) -> (state: State, words: String) {
+            if let answer { return isDone == true ? (.done, answer) : (.failed, answer) }
+            let isOver = expiresMs.map { $0 < nowMs } ?? true
+            return isOver
+                ? (.failed, "No gateway has answered in time. Is `drover gateway` up? Its log says more.")
+                : (.waiting, "Connecting…")
+        }
     }
 
-    var html: HTML {
-        let requests = HTML.table(
+    private var mayAct: Bool { !caller.roles.isDisjoint(with: FleetRoutes.keepers) }
+
+    /// A button of the page: what comes of it shows in place (`connect.js`), else on the page that it leads to.
+    var connect: HTML {
+        guard mayAct else { return "" }
+        return """
+            <form method="post" action="/vehicles/\(encoded: vehicle)/download">\(marks)\
+            <button class="btn" data-connect="\(vehicle)" aria-label="Connect" title="Download now what its box has">\
+            \(HTML.icon(.plug))<span class="hide-phone">Connect</span></button></form>
+            """
+    }
+
+    /// The same for its debug log, as an entry of the page's menu or a button.
+    func debugLogs(style: HTML = "") -> HTML {
+        """
+        <form method="post" action="/vehicles/\(encoded: vehicle)/logs">\(marks)\
+        \(FormView.hidden("next", "/vehicles/\(URLText.escaped(vehicle))/logs?said=asked"))\
+        <button\(style) data-connect="\(vehicle)" data-patience="\(MachineActionsView.logPatienceMs + 10_000)">\
+        \(HTML.icon(.code))Get debug logs</button></form>
+        """
+    }
+
+    /// What came of the downloads that people asked for.
+    var downloads: HTML {
+        let table = HTML.table(
             caption: "Downloads asked for",
-            headers: [.word("Asked"), .text("By"), .prose("What came of it")],
-            rows: asked.map { one in [one.atMs.map(caller.clock.html), .text(one.by), outcome(one)] },
+            headers: [.word("Asked"), .text("By"), .word("What"), .prose("What came of it")],
+            rows: asked.map { one in
+                [one.atMs.map(caller.clock.html), .text(one.by.map(caller.person)), .text(one.what), outcome(one)]
+            },
             empty: "Nobody has asked for one.")
-        guard !caller.roles.isDisjoint(with: FleetRoutes.keepers) else {
-            return "<div id=\"downloads\">\n\(requests)\n</div>"
+        return "<div id=\"downloads\">\n\(table)\n</div>"
+    }
+
+    /// The newest one, as long as somebody waits for it.
+    var newest: HTML {
+        // There to be replaced once somebody has asked.
+        guard let one = asked.first, let atMs = one.atMs, nowMs - atMs < 600_000 else {
+            return "<p id=\"downloads\" role=\"status\" hidden></p>"
         }
         return """
-            <div class="beside">
-            <div>
-            \(form("download", "Download now", "The gateway asks its box for what it has.", "", "Ask for a download"))
-            <div id="downloads">
-            \(requests)
-            </div>
-            </div>
-            \(form("service", "Record a service", "It closes the alert of a service that is due.", fields, "Record the service"))
-            </div>
+            <p class="strip" id="downloads" role="status">\(HTML.icon(.download))<span class="grow"><b>\(one.wants == nil ? "Download" : one.what)</b> asked \
+            \(caller.words.age(atMs, nowMs: nowMs)): \(outcome(one))</span></p>
             """
+    }
+
+    /// A form in a card of its own.
+    var service: HTML {
+        guard mayAct else { return "" }
+        return """
+            <section class="card" id="record"><header><h2>Record a service</h2></header>
+            <form class="body form" method="post" action="/vehicles/\(encoded: vehicle)/service">\(marks)
+            \(fields)
+            <p class="faint small">It resolves the alert of the service that is due.</p>
+            <button class="btn primary">Record the service</button></form></section>
+            """
+    }
+
+    private var marks: HTML {
+        "\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", AlertAction.newID()))"
     }
 
     /// Success, or the reason and what to do.
     private func outcome(_ one: Asked) -> HTML {
-        if let answer = one.answer {
-            return one.isDone == true
-                ? "<span class=\"recommended\">done</span> \(answer)"
-                : "<span class=\"warning\">not done</span> \(answer)"
+        let (state, words) = one.outcome(nowMs: nowMs)
+        return switch state {
+        case .done: "\(HTML.pill("ok", "Done")) \(words)"
+        case .failed: "\(HTML.pill("warning", "Not done")) \(words)"
+        case .waiting: "<span class=\"soon\">on its way</span>"
         }
-        let isOver = one.expiresMs.map { $0 < nowMs } ?? true
-        return isOver
-            ? "<span class=\"warning\">not done</span> No gateway has answered in time. Is <code>drover gateway</code> up? Its log says more."
-            : "<span class=\"soon\">on its way</span>"
-    }
-
-    private func form(_ action: String, _ title: String, _ about: String, _ fields: HTML, _ button: String) -> HTML {
-        """
-        <form class="fields" method="post" action="/vehicles/\(encoded: vehicle)/\(action)"><h2>\(title)</h2>
-        <p>\(about)</p>
-        \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", AlertAction.newID()))
-        \(fields)
-        <button>\(button)</button></form>
-        """
     }
 
     private var fields: HTML {
         let now = caller.clock.minute(nowMs).replacing(" ", with: "T")
         let kinds: HTML = MachineActionsView.services.map { "<option>\($0)</option>" }.joined()
         return """
-            <label for="service">What was done</label><select id="service" name="service">\(kinds)</select>
-            <label for="done">When (\(caller.clock.zone))</label><input id="done" name="done" type="datetime-local" value="\(now)" max="\(now)" required>
-            <label for="hours">Engine hours then, h</label><input id="hours" name="hours" inputmode="decimal" maxlength="12" autocomplete="off" value="\(engineHours ?? "")" required>
-            <label for="note">Note, if you like</label><input id="note" name="note" maxlength="500" autocomplete="off">
+            <div class="fld"><label for="service">What was done</label><select id="service" name="service">\(kinds)</select></div>
+            <div class="fld"><label for="done">When (\(caller.clock.zone))</label>\
+            <input id="done" name="done" type="datetime-local" value="\(now)" max="\(now)" required></div>
+            <div class="fld"><label for="hours">Engine hours then</label><span class="in">\
+            <input id="hours" name="hours" type="text" inputmode="decimal" maxlength="12" autocomplete="off" value="\(engineHours ?? "")" required>\
+            <span class="unit">h</span></span></div>
+            <div class="fld"><label for="note">Note</label><input id="note" name="note" type="text" maxlength="500" autocomplete="off">\
+            <span class="help">Leave empty if there is nothing to say.</span></div>
             """
     }
 
@@ -96,12 +144,14 @@ struct MachineActionsView {
 
     struct Fault: Error { let text: String }
 
-    static func download(_ vehicle: VehicleID, _ fields: FormFields, by account: String, nowMs: Int64) throws(Fault)
-        -> Action
-    {
-        Action(
+    static func download(
+        _ wanted: Action.Wanted, _ vehicle: VehicleID, _ fields: FormFields, by account: String,
+        nowMs: Int64
+    ) throws(Fault) -> Action {
+        let untilMs = nowMs + (wanted == .readings ? patienceMs : logPatienceMs)
+        return Action(
             id: try id(fields), vehicle: vehicle, ts: nowMs, by: account, note: nil,
-            kind: .pollRequest(untilMs: nowMs + patienceMs))
+            kind: .pollRequest(untilMs: untilMs, wanted))
     }
 
     static func service(

@@ -1,106 +1,193 @@
 internal import Alerts
+internal import Basics
 internal import Fleet
 internal import Presentation
 internal import Reports
 internal import Trips
 
-/// The fleet in a day or week beside the one before; open alerts, and silent vehicles.
+/// The fleet in a day, week or month beside the one before: a verdict in words, the figures, and each vehicle's share of them.
 struct OverviewView {
+    enum Span: String, CaseIterable {
+        case day, week, month
+
+        var name: String { rawValue }
+    }
+
     let first: CivilDate
-    let isWeek: Bool
+    let span: Span
     let now, before: [TripRead]
     let map: FleetMap
     let caller: PageCaller
     let nowMs: Int64
 
+    /// The days of a span that a date lies in, and those of the one before.
+    static func days(_ date: CivilDate, _ span: Span) -> (
+        now: (first: CivilDate, count: Int64), before: (first: CivilDate, count: Int64)
+    ) {
+        switch span {
+        case .day: return ((date, 1), (date.moved(by: -1), 1))
+        case .week: return ((date.monday, 7), (date.monday.moved(by: -7), 7))
+        case .month:
+            let (this, next) = date.monthStarts
+            let last = this.moved(by: -1).monthStarts.this
+            return ((this, this.days(to: next)), (last, last.days(to: this)))
+        }
+    }
+
     var html: HTML {
-        let last = first.moved(by: isWeek ? 6 : 0)
-        let title = isWeek ? "\(first.text) to \(last.text)" : first.text
-        return """
-            <h1>Fleet overview, \(title)</h1>
-            <p class="soft">\(first.zone), \(hours) hours. Trips count on the day they begin.</p>
-            \(form)
-            \(figures)
-            \(isWeek ? byDay : "")
-            \(alerts)
-            \(silent)
-            """
+        """
+        \(picker)
+        \(isCut ? "<p class=\"strip warning\">\(HTML.icon(.warn))<span>Only the first \(TripRead.dayMax) trips are counted. Choose a shorter span.</span></p>" : "")
+        <div class="grid">
+        \(verdict)
+        </div>
+        \(figures)
+        \(now.isEmpty ? "" : vehicleTable)
+        \(now.isEmpty && before.isEmpty ? "" : rest)
+        \(span == .day || now.isEmpty ? "" : byDay)
+        <div class="grid">
+        \(alerts)
+        \(silent)
+        </div>
+        """
+    }
+
+    private var isCut: Bool { max(now.count, before.count) == Int(TripRead.dayMax) }
+    private var dayCount: Int64 { OverviewView.days(first, span).now.count }
+
+    /// `20 to 26 Nov 2026`
+    var title: String {
+        let last = first.moved(by: dayCount - 1)
+        switch span {
+        case .day: return caller.words.fullDate(first)
+        case .week: return "\(caller.words.date(first)) to \(caller.words.date(last)) \(last.text.prefix(4))"
+        case .month: return "\(caller.words.date(first).dropFirst(2)) \(first.text.prefix(4))"
+        }
     }
 
     private var hours: Int64 {
-        let span = first.span(days: isWeek ? 7 : 1)
-        return (span.upperBound - span.lowerBound) / 3_600_000
+        let ms = first.span(days: dayCount)
+        return (ms.upperBound - ms.lowerBound) / 3_600_000
     }
 
-    private var form: HTML {
-        let step: Int64 = isWeek ? 7 : 1
-        let (span, word): (HTML, HTML) = isWeek ? ("&amp;span=week", "week") : ("", "day")
+    // MARK: The range
+
+    private var picker: HTML {
+        func address(_ date: CivilDate, _ span: Span) -> HTML { "/fleet?date=\(date.text)&amp;span=\(span.rawValue)" }
+        let (earlier, later) = (OverviewView.days(first, span).before.first, first.moved(by: dayCount))
+        let spans: [HTML] = Span.allCases.map { one in
+            "<a href=\"\(address(first, one))\"\(" aria-current=\"true\"", if: one == span)>\(one.name.prefix(1).uppercased() + one.name.dropFirst())</a>"
+        }
+        let isNow = later.startMs > nowMs
         return """
-            <form class="filter" method="get" action="/fleet">
-            <div><label for="date">Date</label><input id="date" name="date" type="date" value="\(first.text)" required></div>
-            <div><label for="span">Span</label><select id="span" name="span"><option value="day"\(isWeek ? "" : " selected")>day</option><option value="week"\(isWeek ? " selected" : "")>week from Monday on</option></select></div>
-            <button>Show</button>
-            </form>
-            <p><a href="/fleet?date=\(first.moved(by: -step).text)\(span)">The \(word) before</a>, <a href="/fleet?date=\(first.moved(by: step).text)\(span)">the \(word) after</a></p>
+            <div class="row wrap between bar"><div class="row wrap"><nav class="seg" aria-label="Span">\(spans.joined())</nav>
+            <a class="btn icon" href="\(address(earlier, span))" aria-label="The \(span.name) before">\(HTML.icon(.left))</a>\
+            \(isNow ? "" : "<a class=\"btn icon\" href=\"\(address(later, span))\" aria-label=\"The \(span.name) after\">\(HTML.icon(.right))</a>")
+            <span class="soft small about">\(first.zone), \(hours) hours\(isNow ? " so far or to come" : ""). Trips count on the day they begin.</span></div>
+            <form class="row" method="get" action="/fleet">\(FormView.hidden("span", span.rawValue))<label class="sr" for="date">Date</label>\
+            <input class="box" id="date" name="date" type="date" value="\(first.text)" required><button class="btn">Show</button></form></div>
             """
     }
 
+    // MARK: The verdict
+
+    private var sums: FleetSums { FleetSums(now) }
+
+    private var byVehicle: [(vehicle: String, reads: [TripRead], sums: FleetSums)] {
+        Dictionary(grouping: now, by: \.vehicle).map { ($0.key, $0.value, FleetSums($0.value)) }
+            .sorted { ($1.sums.distanceMm, $0.vehicle) < ($0.sums.distanceMm, $1.vehicle) }
+    }
+
+    private func name(_ vehicle: String) -> String {
+        map.vehicles.first { $0.kind == .car && $0.vehicle == vehicle }?.name ?? vehicle
+    }
+
+    private var verdict: HTML {
+        guard !now.isEmpty else {
+            return
+                "<section class=\"card w12\">\(HTML.emptyState(.trip, "No trip began in this \(span.name)", "Figures come here with the first trip. <a href=\"/trips\">Trips of other days</a>"))</section>"
+        }
+        let (title, words) = judged
+        return
+            "<section class=\"card w12 verdict-card\"><div class=\"body\"><p class=\"verdict-line\"><b>\(title)</b> <span class=\"soft\">\(words)</span></p></div></section>"
+    }
+
+    /// The vehicle that stands out, and how the fleet did.
+    private var judged: (title: String, words: String) {
+        let fleet = sums
+        let figure = FleetSums.Figure.consumption
+        let unit = figure.unit(caller.units)
+        let overall = overallWords
+        // A short way says little of what a vehicle uses.
+        let known = byVehicle.filter { $0.sums.fuelDistanceMm >= 5_000_000 }.compactMap { one in
+            one.sums.value(figure, caller.units).map { (one.vehicle, $0) }
+        }
+        let thirsty = caller.units == .us ? known.min { $0.1 < $1.1 } : known.max { $0.1 < $1.1 }
+        guard known.count > 1, let (vehicle, value) = thirsty, let mean = fleet.value(figure, caller.units), mean > 0
+        else {
+            return (overall, "")
+        }
+        let percent = FleetSums.grouped(abs(value - mean) / mean * 100, 0)
+        guard percent != "0" else { return (overall, "All vehicles use about the same.") }
+        let side = caller.units == .us ? "below" : "over"
+        return (
+            "\(name(vehicle)) uses the most: \(figure.text(value)) \(unit), \(percent) % \(side) the fleet.", overall
+        )
+    }
+
+    private var overallWords: String {
+        let (fleet, past) = (sums, FleetSums(before))
+        let distance = FleetSums.Figure.distance
+        let km =
+            fleet.value(distance, caller.units).map { "\(distance.text($0)) \(distance.unit(caller.units))" } ?? "0 km"
+        let vehicles = byVehicle.count
+        let start =
+            "\(vehicles) \(vehicles == 1 ? "vehicle" : "vehicles") drove \(km) in \(fleet.trips) \(fleet.trips == 1 ? "trip" : "trips")"
+        guard let now = fleet.value(distance, caller.units), let then = past.value(distance, caller.units), then > 0
+        else { return start + "." }
+        let percent = FleetSums.grouped(abs(now - then) / then * 100, 0)
+        return percent == "0"
+            ? "\(start), as the \(span.name) before."
+            : "\(start), \(percent) % \(now > then ? "more" : "less") than the \(span.name) before."
+    }
+
+    // MARK: Figures
+
     private var figures: HTML {
+        let (fleet, past) = (sums, FleetSums(before))
+        let tiles: [HTML] = FleetSums.Figure.allCases.compactMap { figure in
+            let (value, old) = (fleet.value(figure, caller.units), past.value(figure, caller.units))
+            guard let value else { return nil }
+            let then =
+                old.map { "\(figure.text($0)) \(figure.unit(caller.units)) the \(span.name) before" }
+                ?? "Not known for the \(span.name) before"
+            let mark: HTML? = FleetSums.change(figure, value, old, caller.units).map {
+                "<span class=\"\($0.tone)\">\($0.mark)</span> "
+            }
+            return """
+                <div class="card kpi"><span class="label">\(figure.name)</span><span class="row">\(.figure(figure.text(value), figure.unit(caller.units)))\
+                \(span == .day ? "" : HTML.sparkline(values: days.map { FleetSums($0.reads).value(figure, caller.units) }, width: 108, height: 36))</span><span class="chg">\(mark)\(then)</span></div>
+                """
+        }
+        return "<section class=\"tiles4\" aria-label=\"At a glance\">\(tiles.joined(separator: "\n"))</section>"
+    }
+
+    /// What has no tile, beside the span before.
+    private var rest: HTML {
         let pairs = zip(TripTotalsView(now, caller.units).figures, TripTotalsView(before, caller.units).figures)
         return HTML.table(
             caption: "Figures",
             headers: [
-                .text("Figure"), .number(isWeek ? "This week" : "This day"),
-                .number(isWeek ? "Week before" : "Day before"), .number("Change"),
+                .text("Figure"), .number("This \(span.name)"), .number("The \(span.name) before"), .number("Change"),
             ],
             rows: pairs.map { now, before in
                 [.text(now.name), .text(now.text), .text(before.text), .text(change(now.value, before.value))]
-            },
-            empty: "")
+            }, empty: "")
     }
 
     private func change(_ now: Double?, _ before: Double?) -> String? {
         guard let now, let before, before > 0 else { return nil }
         let percent = (now - before) / before * 100
         return "\(percent > 0 ? "+" : percent < 0 ? "−" : "")\(TripTotalsView.text(abs(percent), 0)) %"
-    }
-
-    private var byDay: HTML {
-        let days = (0..<7).map { first.moved(by: Int64($0)) }
-        let names = TripTotalsView([], caller.units).figures.map(\.name)
-        return HTML.table(
-            caption: "Day by day", headers: [.word("Day")] + names.map { .number($0) },
-            rows: days.map { day in
-                let span = day.span(days: 1)
-                let sums = TripTotalsView(now.filter { span.contains($0.trip.startMs) }, caller.units)
-                return ["<a href=\"/trips?date=\(day.text)\">\(day.text)</a>"] + sums.figures.map { .text($0.text) }
-            }, empty: "")
-    }
-
-    private var alerts: HTML {
-        let open = map.vehicles.filter { $0.openAlerts > 0 }
-        let count = open.reduce(0) { $0 + $1.openAlerts }
-        return HTML.table(
-            caption: "Open alerts now: \(count)",
-            headers: [.word("Vehicle"), .number("Open"), .word("Worst")],
-            rows: open.map { vehicle in
-                [
-                    link(vehicle), "\(vehicle.openAlerts)",
-                    vehicle.severity.map { "<span class=\"\($0.rawValue)\">\($0.rawValue)</span>" },
-                ]
-            }, empty: "No alert is open\(UnmonitoredView.exception(map)).", narrow: .cards)
-            + UnmonitoredView.sentence(map)
-    }
-
-    private var silent: HTML {
-        HTML.table(
-            caption: "Silent now", headers: [.word("Vehicle"), .word("Last heard of"), .text("Kind")],
-            rows: map.vehicles.filter { $0.state == .silent }.map { vehicle in
-                [link(vehicle), vehicle.lastMs.map(caller.clock.html) ?? "never", .text(vehicle.kind.rawValue)]
-            }, empty: "Every vehicle was heard of in the last 24 hours.")
-    }
-
-    private func link(_ vehicle: FleetMap.Vehicle) -> HTML {
-        "<a href=\"/vehicles/\(encoded: vehicle.vehicle)?kind=\(vehicle.kind.rawValue)\">\(vehicle.name ?? vehicle.vehicle)</a>"
     }
 }

@@ -16,34 +16,24 @@ extension VehicleForm {
             vehicle.isEmpty
             ? [
                 .input(
-                    name: "vehicle",
-                    label: isCar ? "Its id: letters, digits, -, _ or ." : "Serial number of its box (MTG)",
-                    type: "text", value: value("vehicle"), autocomplete: "off")
+                    name: "vehicle", label: isCar ? "Id" : "Serial number of its box (MTG)", type: "text",
+                    value: value("vehicle"),
+                    autocomplete: "off"
+                ).help("1 to 64 letters, digits, -, _ or .")
             ] : []
-        let button = vehicle.isEmpty ? (isCar ? "Add the car" : "Add the machine") : "Save"
+        let button = vehicle.isEmpty ? (isCar ? "Add car" : "Add machine") : "Save"
         return FormView.form(action, hidden + number + (isCar ? carFields : machineFields) + common, button)
-    }
-
-    /// Dealers change the tags of their machines, nothing else.
-    func tagsHTML(id: String, action: String) -> HTML {
-        FormView.form(
-            action,
-            [
-                .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "id", value: id),
-                .hidden(name: "based_on", value: basedOn),
-                .hidden(name: "kind", value: isCar ? "car" : "machine"), tagsField,
-            ], "Save the tags")
     }
 
     private func value(_ name: String) -> String { typed[name] ?? "" }
     private func field(_ name: String, _ label: String) -> FormView.Field {
         .optional(name: name, label: label, value: value(name), autocomplete: "off")
     }
-    private var tagsField: FormView.Field { field("tags", "Tags, separated by commas") }
+    private var tagsField: FormView.Field { field("tags", "Tags").help("Separate them by commas") }
 
     private var machineFields: [FormView.Field] {
         var listed: [(value: String, text: String, picture: String?)] =
-            [("", "as its box says", nil)] + models.map { ($0.name, $0.name, $0.picture) }
+            [("", "As its box says", nil)] + models.map { ($0.name, $0.name, $0.picture) }
         if !listed.contains(where: { $0.value == value("model") }) {
             listed.append((value("model"), value("model"), nil))
         }
@@ -52,22 +42,22 @@ extension VehicleForm {
     }
 
     private var carFields: [FormView.Field] {
-        let fuels = [("", "not known")] + Action.Car.Fuel.allCases.map { ($0.rawValue, $0.rawValue) }
+        let fuels = [("", "Unknown")] + Action.Car.Fuel.allCases.map { ($0.rawValue, $0.rawValue) }
         return [
-            field("name", "Name"), field("make", "Maker"), field("model", "Model, as its maker calls it"),
-            field("year", "Model year"), field("vin", "VIN: its 17 letters and digits"),
+            field("name", "Name"), field("make", "Make"), field("model", "Model"),
+            field("year", "Model year"), field("vin", "VIN").help("17 letters and digits"),
             .choice(name: "fuel", label: "Fuel", of: fuels, chosen: value("fuel")),
-            field("tank", caller.units == .us ? "Tank, US gallons" : "Tank, litres"),
-            field("displacement", "Engine displacement, cubic centimetres"),
-            field("efficiency", "Volumetric efficiency of the engine, percent"),
+            field("tank", "Tank").unit(caller.units == .us ? "US gal" : "L"),
+            field("displacement", "Engine displacement").unit("cm³"),
+            field("efficiency", "Volumetric efficiency").unit("%"),
         ] + connection("adapter") + owner
     }
 
     private func connection(_ device: String) -> [FormView.Field] {
         [
-            field("address", "Connection of its \(device), host:port; empty: upload only"),
-            field(
-                "certificate", "SHA-256 of the \(device)'s certificate; empty: plain TCP, where the operator allows it"),
+            field("address", "Address of its \(device)").help("host:port. Leave empty if it only uploads."),
+            field("certificate", "Certificate of its \(device)")
+                .help("SHA-256 fingerprint. Leave empty for plain TCP, where the operator allows it."),
         ]
     }
 
@@ -77,8 +67,8 @@ extension VehicleForm {
         if !value("owner").isEmpty { people.insert(value("owner")) }
         return [
             .choice(
-                name: "owner", label: "Owner, who sees its trips",
-                of: [("", "nobody: it is the fleet's")] + people.sorted().map { ($0, $0) }, chosen: value("owner"))
+                name: "owner", label: "Owner (sees its trips)",
+                of: [("", "Nobody: it is the fleet’s")] + people.sorted().map { ($0, $0) }, chosen: value("owner"))
         ]
     }
 
@@ -88,7 +78,7 @@ extension VehicleForm {
             ? []
             : [
                 .boxes(
-                    name: "fleet", label: "Fleets it belongs to", of: fleets.map { ($0.fleet, $0.name) }, chosen: chosen
+                    name: "fleet", label: "Fleets", of: fleets.map { ($0.fleet, $0.name) }, chosen: chosen
                 )
             ]
         return [tagsField] + boxes

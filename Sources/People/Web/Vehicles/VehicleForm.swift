@@ -98,9 +98,12 @@ struct VehicleForm {
         return registration
     }
 
-    func tags() throws(Fault) -> [String] {
+    func tags() throws(Fault) -> [String] { try VehicleForm.tags(typed["tags", default: ""]) }
+
+    /// As they are typed, with commas between them.
+    static func tags(_ text: String) throws(Fault) -> [String] {
         var tags: [String] = []
-        for part in typed["tags", default: ""].split(separator: ",") {
+        for part in text.split(separator: ",") {
             let tag = VehicleForm.trimmed(String(part))
             if tag.isEmpty || tags.contains(tag) { continue }
             guard tag.utf8.count <= 64, VehicleForm.isPlain(tag) else {
@@ -199,7 +202,7 @@ struct VehicleForm {
 
     static func trimmed(_ text: String) -> String { text.trimmed }
 
-    private static func isPlain(_ text: String) -> Bool {
+    static func isPlain(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
     }
 }

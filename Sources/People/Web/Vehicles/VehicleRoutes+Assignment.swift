@@ -25,7 +25,7 @@ extension VehicleRoutes {
                 [
                     .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "id", value: AlertAction.newID()),
                     .choice(name: "driver", label: "Driver", of: drivers, chosen: known.assigned ?? nobody),
-                ], "Assign it")
+                ], "Assign it", id: "assign")
     }
 
     func assign(

@@ -19,23 +19,13 @@ extension VehicleRoutes {
                 try editing(
                     caller, vehicle, isCar: isCar, known, fields, why, connection, status: status))
         }
-        var form = try form(
+        let form = try form(
             caller, isCar: isCar, text, basedOn: fields["based_on"] ?? "", known.registration, fields, connection)
-        if !known.isKeeper { form = try VehicleRoutes.tagging(form, fields) }
         return try push(vehicle, form, fields, said: "changed", caller, connection) {
             try again(VehicleRoutes.why($0), status: 409)
         } wrong: {
             try again($0, status: 422)
         }
-    }
-
-    /// From a dealer's form only the tags count.
-    private static func tagging(_ form: VehicleForm, _ fields: FormFields) throws -> VehicleForm {
-        var kept = VehicleForm(
-            isCar: form.isCar, vehicle: form.vehicle, basedOn: form.basedOn, known: form.known, fleets: [], models: [],
-            caller: form.caller)
-        kept.typed["tags"] = fields["tags"] ?? ""
-        return kept
     }
 
     func editing(
@@ -51,18 +41,12 @@ extension VehicleRoutes {
             fields?["id"].flatMap(VehicleRoutes.valid) ?? AlertAction.newID(),
             "/vehicles/\(URLText.escaped(vehicle.text))"
         )
-        let back: HTML =
-            "<p><a href=\"\(address)?kind=\(isCar ? "car" : "machine")\">Back to \(vehicle.text)</a></p>\n"
-        guard known.isKeeper else {
-            return shown(
-                "Tags of \(vehicle)", caller, why,
-                back + "<p>The rest of it is its owner's to change.</p>\n"
-                    + form.tagsHTML(id: id, action: address + "/edit"),
-                status: status)
-        }
+        let crumb = (
+            name: known.registration.name ?? vehicle.text, path: "\(address)?kind=\(isCar ? "car" : "machine")"
+        )
         return shown(
-            "Change \(known.registration.name ?? vehicle.text)", caller, why,
-            back + form.html(id: id, action: address + "/edit")
+            "Edit", crumb: crumb, caller, why,
+            form.html(id: id, action: address + "/edit")
                 + "<h2>\(known.registration.isDisabled ? "Enable" : "Disable")</h2>\n"
                 + VehicleRoutes.turning(known, vehicle, isCar: isCar, caller), status: status)
     }
@@ -93,7 +77,7 @@ extension VehicleRoutes {
     ) throws -> Step {
         let isCar = VehicleKind(named: fields["kind"]) == .car
         guard let vehicle = VehicleID(text), let id = fields["id"].flatMap(VehicleRoutes.valid),
-            let known = try VehicleRegistrationStore.registered(vehicle, isCar: isCar, on: connection), known.isKeeper
+            let known = try VehicleRegistrationStore.registered(vehicle, isCar: isCar, on: connection)
         else { return .answer(VehicleRoutes.notYours) }
         var registration = known.registration
         registration.isDisabled = fields["to"] == "off"

@@ -9,8 +9,9 @@ internal import Telemetry
 
 /// Pages that add and change vehicles, and actions on one. Everything goes on the log as records, like the words of `drover vehicle`.
 package struct VehicleRoutes: Sendable {
+    /// Pages of their own, which an id must not hide.
+    private static let reserved: Set = ["new", "marks", "stickers"]
     static let adders: Set<Role> = [.farmer, .driver, .fleetManager, .administrator]
-    static let changers: Set<Role> = [.farmer, .dealer, .driver, .fleetManager, .administrator]
 
     let access: AccessControl
     let assets: AssetFiles
@@ -18,13 +19,19 @@ package struct VehicleRoutes: Sendable {
     let uploads: UploadSender
     let models: ModelFileRoutes
     let mayBeAt: @Sendable (_ host: String, _ port: Int32) -> Bool
+    /// Of the pages, as it is set; empty: it is not.
+    let publicAddress: String
+    /// The pages are reached over TLS.
+    let isSecure: Bool
 
     package init(
         access: AccessControl, assets: AssetFiles, queries: ReportQueries, uploads: UploadSender,
-        models: ModelFileRoutes,
+        models: ModelFileRoutes, publicAddress: String, isSecure: Bool,
         mayBeAt: @escaping @Sendable (_ host: String, _ port: Int32) -> Bool
     ) {
         self.mayBeAt = mayBeAt
+        self.publicAddress = publicAddress
+        self.isSecure = isSecure
         self.access = access
         self.assets = assets
         self.queries = queries
@@ -33,11 +40,21 @@ package struct VehicleRoutes: Sendable {
     }
 
     package func add(to router: inout Router) {
+        addMarks(to: &router)
+        addStickers(to: &router)
+        addPhotos(to: &router)
         router.add("GET", "/vehicles") { request in
             access.page(request, for: WebRoutes.fleetReaders) { caller, connection in
-                let list = try VehicleListView(request, caller, queries, on: connection)
+                let list = try VehicleListView(request, caller, nowMs: Clock.nowMs(), queries, on: connection)
+                guard !list.columns.isLoose else { return .seeOther(list.path) }
+                guard request.query["format"] != "csv" else {
+                    return Response.text(list.csvText, type: "text/csv; charset=utf-8")
+                        .with("Content-Disposition", "attachment; filename=\"vehicles.csv\"")
+                }
                 return PageShell(caller: caller, assets: assets).page(
-                    "vehicles", at: "/vehicles", scripts: ["live.js", "alerts.js"], main: try list.html(nil))
+                    "vehicles", at: "/vehicles", heading: list.heading,
+                    scripts: ["live.js", "vehicles/vehicle.js", "vehicles/list.js", "vehicles/connect.js"],
+                    main: list.html)
             }
         }
         router.add("GET", "/vehicle-names") { request in
@@ -56,7 +73,7 @@ package struct VehicleRoutes: Sendable {
             }
         }
         router.add("GET", "/vehicles/{vehicle}/edit") { request in
-            access.page(request, for: VehicleRoutes.changers) { caller, connection in
+            access.page(request, for: VehicleRoutes.adders) { caller, connection in
                 let isCar = VehicleKind(named: request.query["kind"]) == .car
                 guard let vehicle = VehicleID(request.parameters["vehicle"]!),
                     let known = try VehicleRegistrationStore.registered(vehicle, isCar: isCar, on: connection)
@@ -65,7 +82,7 @@ package struct VehicleRoutes: Sendable {
             }
         }
         router.add("POST", "/vehicles/{vehicle}/edit") { request in
-            register(request, for: VehicleRoutes.changers) { caller, fields, connection in
+            register(request, for: VehicleRoutes.adders) { caller, fields, connection in
                 try edit(request.parameters["vehicle"]!, caller, fields, connection)
             }
         }
@@ -108,8 +125,14 @@ package struct VehicleRoutes: Sendable {
         }
     }
 
-    static func seen(_ vehicle: VehicleID, isCar: Bool, said: String) -> Response {
-        .seeOther("/vehicles/\(URLText.escaped(vehicle.text))?kind=\(isCar ? "car" : "machine")&said=\(said)")
+    /// What its page is told that a worker has not read yet.
+    static let added = "added"
+
+    /// Back to its page.
+    static func seen(_ vehicle: VehicleID, isCar: Bool, said: String, _ tab: VehicleView.Tab = .live) -> Response {
+        let place = tab == .live ? "" : "&tab=\(tab.rawValue)"
+        return .seeOther(
+            "/vehicles/\(URLText.escaped(vehicle.text))?kind=\(isCar ? "car" : "machine")\(place)&said=\(said)")
     }
 
     // MARK: Adding
@@ -120,16 +143,16 @@ package struct VehicleRoutes: Sendable {
             .answer(try adding(caller, isCar: isCar, fields, why, connection, status: status))
         }
         let text = VehicleForm.trimmed(fields["vehicle"] ?? "")
-        guard let vehicle = VehicleID(text), text != "new" else {
-            return try again("It was not added: an id is 1 to 64 letters, digits, -, _ or .")
+        guard let vehicle = VehicleID(text), !VehicleRoutes.reserved.contains(text) else {
+            return try again("Not added: an id has 1 to 64 letters, digits, -, _ or .")
         }
         guard isCar || !caller.roles.isDisjoint(with: VehicleForm.keepersOfMachines) else {
-            return try again("It was not added: drivers add cars.")
+            return try again("Not added: drivers can add cars only.")
         }
         var known = Action.Registration()
         if isCar { known.car = Action.Car() }
         let form = try form(caller, isCar: isCar, "", basedOn: "", known, fields, connection)
-        return try push(vehicle, form, fields, said: "added", caller, connection) { outcome in
+        return try push(vehicle, form, fields, said: VehicleRoutes.added, caller, connection) { outcome in
             switch outcome {
             case .known:
                 try again(
@@ -172,13 +195,13 @@ package struct VehicleRoutes: Sendable {
     static func why(_ outcome: VehicleRegistrationStore.Outcome) -> String {
         switch outcome {
         case .changed:
-            "Nothing was saved: somebody has changed this vehicle since you opened the page. Open it again to see what it is now."
-        case .waiting: "Nothing was saved: a change of this vehicle is on its way. Send it again in a moment."
-        case .fleet: "Nothing was saved: choose at least one fleet of yours, or nobody would see it."
-        case .owner: "Nothing was saved: the owner must be you, or somebody of your fleets."
+            "Not saved: somebody changed this vehicle since you opened the page. Open it again."
+        case .waiting: "Not saved: another change of this vehicle is under way. Try again in a moment."
+        case .fleet: "Not saved: choose at least one of your fleets, or nobody would see it."
+        case .owner: "Not saved: the owner must be you or somebody in your fleets."
         case .tooMany:
-            "Nothing was saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one."
-        case .taken, .done, .known, .notYours: "Nothing was saved: this vehicle is not yours to change."
+            "Not saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one."
+        case .taken, .done, .known, .notYours: "Not saved: this vehicle is not yours to change."
         }
     }
 
@@ -207,7 +230,7 @@ package struct VehicleRoutes: Sendable {
         let form = try form(caller, isCar: isCar, "", basedOn: "", known, fields, connection)
         let other: HTML =
             mayMachines
-            ? "<p><a href=\"/vehicles/new?kind=\(isCar ? "machine" : "car")\">Add a \(isCar ? "machine" : "car") instead</a></p>"
+            ? "<p class=\"seg\"><a href=\"/vehicles/new?kind=machine\"\(" aria-current=\"page\"", if: !isCar)>\(HTML.icon(.tractor))Machine</a><a href=\"/vehicles/new?kind=car\"\(" aria-current=\"page\"", if: isCar)>\(HTML.icon(.car))Car</a></p>"
             : ""
         let title = isCar ? "Add a car" : "Add a machine"
         return shown(
@@ -219,11 +242,15 @@ package struct VehicleRoutes: Sendable {
     static func valid(_ id: String) -> String? { VehicleID.isValid(id.utf8) ? id : nil }
 
     func shown(
-        _ title: String, _ caller: PageCaller, _ why: String?, _ body: HTML, status: Int
+        _ title: String, crumb: PageHeading.Crumb = ("Vehicles", "/vehicles"), _ caller: PageCaller, _ why: String?,
+        _ body: HTML,
+        status: Int
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
-            title.lowercased(), at: "/vehicles",
-            main: "<div class=\"narrow\">\n\(FormView.main(title, why.map { .fault($0) }, body))\n</div>")
+            title.lowercased(), at: "/vehicles", heading: PageHeading(title, crumb: crumb),
+            main:
+                "<section class=\"card narrow-form\"><div class=\"body\">\n\(FormView.said(why.map { .fault($0) }, body))\n</div></section>"
+        )
         response.status = status
         return response
     }

@@ -1,7 +1,7 @@
 internal import CZlib
 
-/// Packs static responses (RFC 1952). Responses that repeat a request's content are not packed: their length would reveal secrets beside
-/// it (CVE-2013-3587).
+/// Packs responses (RFC 1952). Those that repeat the content of a request that another site chose are not packed: their length would
+/// reveal secrets beside it (CVE-2013-3587).
 public enum Gzip {
     public static func pack(_ bytes: [UInt8]) -> [UInt8] {
         var stream = unsafe z_stream()

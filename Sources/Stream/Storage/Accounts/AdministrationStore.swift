@@ -47,6 +47,36 @@ package enum AdministrationStore {
         try connection.query("SELECT drover.administer_erasure($1)", [.text(account)])[0].bool(0)!
     }
 
+    package enum Invitation: String, Sendable {
+        case invited
+        /// Somebody has this mail address.
+        case known
+        /// Somebody has this id.
+        case taken
+        /// There is no such fleet.
+        case fleet
+        /// Too many wait for an answer.
+        case many
+        /// The asker is no administrator.
+        case refused
+    }
+
+    /// An account with a link for its first password, good for a week; mailed where mail can be sent.
+    /// - Parameters:
+    ///   - fleet: empty: none.
+    ///   - sealedMail: nil: the administrator hands the link over.
+    package static func invite(
+        _ account: String, mail: String, role: Role, fleet: String, link: [UInt8],
+        _ sealedMail: PageSessionStore.SealedMail?, on connection: Connection
+    ) throws -> Invitation {
+        try connection.query(
+            "SELECT drover.administer_invitation($1, $2, $3, $4, $5, $6, $7, $8) AS outcome",
+            [
+                .text(account), .text(mail), .textArray([role.rawValue]), .text(fleet), .bytes(link),
+                .text(sealedMail?.id), .text(sealedMail?.subject), sealedMail.map { .bytes($0.body) } ?? .null,
+            ])[0].word("outcome")!
+    }
+
     /// At most a thousand.
     package static func fleets(on connection: Connection) throws -> [FleetRow] {
         try connection.query("SELECT * FROM drover.fleets_administered()").map { row in

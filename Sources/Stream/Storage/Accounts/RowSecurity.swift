@@ -1,3 +1,4 @@
+package import Fleet
 package import Postgres
 
 /// The rows that an account sees: row-level security (the policies in Queries/schema.sql).
@@ -13,5 +14,11 @@ package enum RowSecurity {
     package static func keep(_ account: String, on connection: Connection) throws {
         try connection.execute("SET ROLE drover_page")
         try connection.query("SELECT set_config('drover.account', $1, false)", [.text(account)])
+    }
+
+    /// What the account is that the connection reads as.
+    /// Precondition: `apply` in this transaction, or `keep`.
+    package static func roles(on connection: Connection) throws -> Set<Role> {
+        Set(try connection.query("SELECT drover.sight_roles() AS roles", []).first?.words("roles") ?? [])
     }
 }

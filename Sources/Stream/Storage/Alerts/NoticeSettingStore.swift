@@ -1,3 +1,4 @@
+package import Fleet
 package import Notifications
 package import Postgres
 
@@ -171,16 +172,22 @@ package enum NoticeSettingStore {
     // MARK: Links
 
     package struct Linked: Sendable {
-        package let account, alert, vehicle, parameter: String
+        package let account: String
+        package let roles: Set<Role>
+        package let kind: VehicleKind
+        package let alert, vehicle, parameter: String
     }
 
-    /// Alerts that a mailed link would acknowledge: empty where it is unknown, used, too late or all is over.
+    /// Alerts that a mailed link would acknowledge, as far as the vehicle is the account's to speak of: empty where the link is unknown, used,
+    /// too late or all is over.
     package static func look(at link: [UInt8], on connection: Connection) throws -> [Linked] {
         try connection.query(
-            "SELECT account, alert_id, vehicle, parameter FROM drover.look_at_notice_link($1)", [.bytes(link)]
+            "SELECT account, roles, kind, alert_id, vehicle, parameter FROM drover.notice_link_alerts($1)",
+            [.bytes(link)]
         ).map {
             Linked(
-                account: try $0.text(0)!, alert: try $0.text(1)!, vehicle: try $0.text(2)!, parameter: try $0.text(3)!)
+                account: try $0.text(0)!, roles: Set(try $0.words("roles") ?? []), kind: try $0.word("kind")!,
+                alert: try $0.text(3)!, vehicle: try $0.text(4)!, parameter: try $0.text(5)!)
         }
     }
 

@@ -32,6 +32,9 @@ package enum AuditAction: String, CaseIterable, Sendable {
     case rulesEdited = "rules_edited"
     case alertSilenced = "alert_silenced"
     case alertAcknowledged = "alert_acknowledged"
+    case alertReopened = "alert_reopened"
+    case alertAssigned = "alert_assigned"
+    case alertCommented = "alert_commented"
 
     // What was taken away and looked at: counted by the hour
     case exportTaken = "export_taken"

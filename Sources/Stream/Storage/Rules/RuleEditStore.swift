@@ -18,14 +18,20 @@ package enum RuleEditStore {
                 [.textArray(machines.map(\.text))]))
     }
 
-    /// Those of them that the caller sees, be it only as registered.
-    package static func seen(of machines: [VehicleID], on connection: Connection) throws -> Set<VehicleID> {
-        try ids(
-            connection.query(
-                """
-                SELECT vehicle FROM drover.vehicle WHERE kind = 'machine' AND vehicle = ANY ($1)
-                UNION SELECT vehicle FROM drover.registration WHERE kind = 'machine' AND vehicle = ANY ($1)
-                """, [.textArray(machines.map(\.text))]))
+    /// Those of them that the caller sees, be it only as registered, and how they are called; nil: they have no name.
+    package static func names(of machines: [VehicleID], on connection: Connection) throws -> [VehicleID: String?] {
+        var names: [VehicleID: String?] = [:]
+        for row in try connection.query(
+            """
+            SELECT vehicle, r.name
+            FROM (SELECT vehicle FROM drover.vehicle WHERE kind = 'machine' AND vehicle = ANY ($1)) v
+            FULL JOIN (SELECT vehicle, name FROM drover.registration WHERE kind = 'machine' AND vehicle = ANY ($1)) r USING (vehicle)
+            """, [.textArray(machines.map(\.text))])
+        {
+            guard let vehicle = try row.text(0).flatMap({ VehicleID($0) }) else { continue }
+            names.updateValue(try row.text(1), forKey: vehicle)
+        }
+        return names
     }
 
     private static func ids(_ rows: Rows) throws -> Set<VehicleID> {

@@ -95,7 +95,9 @@ package enum ReplayTables {
         "revision revised_at", "late readings that were written by one commit are one correction")
 
     private static let cars = [
-        table("vehicle", key: "kind vehicle", "model topic_partition last_reading_at next_deadline_at"),
+        table(
+            "vehicle", key: "kind vehicle",
+            "model topic_partition last_reading_at next_deadline_at machine_id machine_id_at"),
         table(
             "vehicle_minute", key: "vehicle minute_at", "trip_start_at samples \(totals)", leftOut: [byCommit],
             keptBy: "minute_at"),
@@ -152,7 +154,7 @@ package enum ReplayTables {
         table(
             "machine_reading", key: "vehicle read_at",
             """
-            reading_id model serial firmware engine_hours_h engine_turn_on_count key_turn_on_count fuel_level_gal
+            reading_id model serial firmware machine_id engine_hours_h engine_turn_on_count key_turn_on_count fuel_level_gal
             coolant_c hydraulic_oil_c tire_pressure_kpa gps_available gps_fix_at latitude_deg longitude_deg rda_license
             wdt_license machine_sync connected_devices connected_device_names last_cell_call_in_at last_reprogramming_ok
             last_reprogramming_at alert_state is_reporting record_offset contact is_partial
@@ -187,10 +189,11 @@ package enum ReplayTables {
             """),
         table("service", key: "vehicle done_at", "record_id engine_hours_h recorded_by note"),
         table("acknowledgement", key: "vehicle record_id", "alert_id acknowledged_at acknowledged_by note"),
+        table("alert_triage", key: "vehicle record_id", "alert_id said_at said_by word account until_at note"),
         table(
             "silence", key: "topic_partition record_id", "vehicle model parameter from_at until_at silenced_by note"),
         table(
-            "poll_request", key: "vehicle request_id", "asked_at asked_by expires_at answered_at is_done answer"),
+            "poll_request", key: "vehicle request_id", "asked_at asked_by expires_at wants answered_at is_done answer"),
         table("trip_mark", key: "vehicle marked_at is_start", "record_id marked_by"),
         table("trip_note", key: "vehicle trip_at is_discard", "tag noted_at record_id noted_by"),
         table("driving", key: "vehicle record_id", "from_at until_at account"),
@@ -326,7 +329,7 @@ package enum ReplayTables {
             code_request person person_account person_code person_token push_subscription token survey_session
             """, "people and their ways in: they are on no topic"),
         NotCompared(
-            "notice_setting notice_step dealership fleet fleet_member fleet_vehicle",
+            "notice_setting notice_step dealer_mark dealership fleet fleet_member fleet_vehicle",
             "what people set on pages: it is on no topic"),
         NotCompared(
             "audit_entry audit_head audit_name audit_tally", "who did what, which is on no topic: docs/audit.md"),
@@ -338,7 +341,8 @@ package enum ReplayTables {
             "tour tour_medium tour_package tour_package_part tour_version taxon taxon_name",
             "what people wrote or imported: it is on no topic"),
         NotCompared(
-            "person_photo survey_photo survey_receipt", "handed in by apps: a backup has them, no topic"),
+            "machine_photo person_photo survey_photo survey_receipt",
+            "handed in by apps and pages: a backup has them, no topic"),
         NotCompared("debug_log", "fetched from boxes: it is on no topic"),
         NotCompared(
             "geocode travel_leg travel_line weather_hour outside_call outside_service",

@@ -27,7 +27,7 @@ enum CarActionStore {
         case .tripSummary(let summary): try write(summary, of: action, on: connection)
         case .weather(let hourMs, let answer):
             try TripWeatherStore.write(answer, hourMs: hourMs, of: action.vehicle!, on: connection)
-        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer:
+        case .registration, .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer:
             preconditionFailure("not of cars")
         }
     }

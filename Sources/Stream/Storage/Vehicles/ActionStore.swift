@@ -16,7 +16,9 @@ package enum ActionStore {
             case .registration(let registration): try register(action, registration, partition, on: connection)
             case .service(let atHours): try writeService(action, atHours: atHours, on: connection)
             case .acknowledgement(let alert): try acknowledge(action, alert: alert, on: connection)
-            case .pollRequest(let untilMs): try request(action, untilMs: untilMs, on: connection)
+            case .triage(let triage): try write(triage, of: action, on: connection)
+            case .pollRequest(let untilMs, let wanted):
+                try request(action, untilMs: untilMs, wanted, on: connection)
             case .pollAnswer(let request, let isDone, let text):
                 try answer(action, to: request, isDone: isDone, text, on: connection)
             case .silence(let silence): try write(silence, of: action, partition, on: connection)
@@ -56,16 +58,39 @@ package enum ActionStore {
             ])
     }
 
-    private static func request(_ action: Action, untilMs: Int64, on connection: Connection) throws {
+    private static func write(_ triage: Action.Triage, of action: Action, on connection: Connection) throws {
+        let (word, account, untilMs): (String, String?, Int64?) =
+            switch triage.word {
+            case .assigned(let account): ("assigned", account, nil)
+            case .comment: ("comment", nil, nil)
+            case .reopened: ("reopened", nil, nil)
+            case .muted(let untilMs): ("muted", nil, untilMs)
+            }
         try connection.query(
             """
-            INSERT INTO poll_request (vehicle, request_id, asked_at, asked_by, expires_at) VALUES ($1, $2, $3, $4, $5)
+            INSERT INTO alert_triage (vehicle, record_id, alert_id, said_at, said_by, word, account, until_at, note)
+            VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING
+            """,
+            [
+                .text(action.vehicle!.text), .text(action.id), .text(triage.alert), .timestampMs(action.ts),
+                .text(action.by), .text(word), .text(account), untilMs.map { .timestampMs($0) } ?? .null,
+                .text(action.note),
+            ])
+    }
+
+    private static func request(
+        _ action: Action, untilMs: Int64, _ wanted: Action.Wanted, on connection: Connection
+    ) throws {
+        try connection.query(
+            """
+            INSERT INTO poll_request (vehicle, request_id, asked_at, asked_by, expires_at, wants)
+            VALUES ($1, $2, $3, $4, $5, $6)
             ON CONFLICT (vehicle, request_id) DO UPDATE SET asked_at = EXCLUDED.asked_at,
-                asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at
+                asked_by = EXCLUDED.asked_by, expires_at = EXCLUDED.expires_at, wants = EXCLUDED.wants
             """,
             [
                 .text(action.vehicle!.text), .text(action.id), .timestampMs(action.ts), .text(action.by),
-                .timestampMs(untilMs),
+                .timestampMs(untilMs), .text(wanted == .readings ? nil : wanted.rawValue),
             ])
     }
 

@@ -61,7 +61,7 @@ package enum DeviceStore {
         let rows = try connection.query(
             """
             (SELECT 'machine', vehicle, request_id FROM drover.poll_request
-             WHERE answered_at IS NULL AND expires_at > now() LIMIT 1000)
+             WHERE answered_at IS NULL AND expires_at > now() AND wants IS NULL LIMIT 1000)
             UNION ALL
             (SELECT 'car', vehicle, scan_id FROM drover.health_scan
              WHERE scanned_at IS NULL AND expires_at > now() LIMIT 1000)
@@ -73,6 +73,20 @@ package enum DeviceStore {
                     DeviceRequest(kind: kind, vehicle: $0, id: try row.text(2)!)
                 }
             })
+    }
+
+    /// Debug logs that somebody waits for, whom it is over for first.
+    package static func openLogRequests(on connection: Connection) throws -> [DeviceRequest] {
+        try connection.query(
+            """
+            SELECT vehicle, request_id FROM drover.poll_request
+            WHERE answered_at IS NULL AND expires_at > now() AND wants = 'debug_log' ORDER BY expires_at LIMIT 100
+            """
+        ).compactMap { row in
+            try row.text(0).flatMap { VehicleID($0) }.map {
+                DeviceRequest(kind: .machine, vehicle: $0, id: try row.text(1)!)
+            }
+        }
     }
 
     // MARK: Answers

@@ -96,7 +96,7 @@ extension MachineStore {
     }
 
     /// No reading is older, and a timestamptz does not reach as far as an Int64.
-    private static func from(_ ms: Int64) -> Parameter { .timestampMs(clamped(ms)) }
+    static func from(_ ms: Int64) -> Parameter { .timestampMs(clamped(ms)) }
     private static func clamped(_ ms: Int64) -> Int64 {
         min(max(ms, UTC.plausible.lowerBound), UTC.plausible.upperBound)
     }
@@ -314,19 +314,24 @@ extension MachineStore {
             revisedMs: try row.timestampMs("revised_at"))
     }
 
+    static func value(_ parameter: MachineParameter, _ column: String, _ row: Row) throws -> Int64? {
+        switch parameter.row.kind {
+        case .number: try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }
+        case .count: try row.int(column).map { Int64($0) }
+        case .flag: try row.bool(column).map { $0 ? 1 : 0 }
+        case .time: try row.timestampMs(column)
+        }
+    }
+
     private static func machineReading(_ row: Row) throws -> MachineReading {
         var reading = MachineReading(
             vehicle: VehicleID(try row.text("vehicle")!)!, ts: try row.timestampMs("read_at")!,
             id: try row.text("reading_id")!, model: try row.text("model")!)
         reading.serial = try row.text("serial")
         reading.firmware = try row.text("firmware")
+        reading.machineID = try row.text("machine_id")
         for (parameter, column) in MachineStore.parameters {
-            switch parameter.row.kind {
-            case .number: reading.values[parameter] = try row.double(column).flatMap { Decimal.scaled($0, decimals: 3) }
-            case .count: reading.values[parameter] = try row.int(column).map { Int64($0) }
-            case .flag: reading.values[parameter] = try row.bool(column).map { $0 ? 1 : 0 }
-            case .time: reading.values[parameter] = try row.timestampMs(column)
-            }
+            reading.values[parameter] = try value(parameter, column, row)
         }
         reading.latitude = try row.double("latitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map { Int32($0) }
         reading.longitude = try row.double("longitude_deg").flatMap { Decimal.scaled($0, decimals: 7) }.map {

@@ -22,7 +22,7 @@ package enum MachineStore {
         guard case .parameter(let parameter)? = ThresholdField(anyName: name) else { return nil }
         return parameters.first { $0.parameter == parameter }?.column
     }
-    static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware"]
+    static let texts = ["vehicle", "read_at", "reading_id", "model", "serial", "firmware", "machine_id"]
     static let tail = [
         "latitude_deg", "longitude_deg", "connected_device_names", "is_reporting", "alert_state", "record_offset",
         "is_partial",
@@ -47,6 +47,8 @@ package enum MachineStore {
         try reading.write(changes.machines.flatMap(\.readings), on: connection) { (row, copy: inout BinaryCopy) in
             fill(row, &copy)
         }
+        try VehicleStore.findMachineID(
+            of: changes.machines.filter(\.isMachineIDLost).map(\.vehicle.text), on: connection)
         try alert.write(changes.machines.flatMap(\.alerts), on: connection) { (alert, copy: inout BinaryCopy) in
             fill(alert, &copy)
         }
@@ -126,6 +128,7 @@ package enum MachineStore {
         copy.text(reading.model)
         copy.text(reading.serial)
         copy.text(reading.firmware)
+        copy.text(reading.machineID)
         for (parameter, _) in parameters {
             let value = reading.values[parameter]
             switch parameter.row.kind {

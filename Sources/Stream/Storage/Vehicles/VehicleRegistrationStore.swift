@@ -7,8 +7,6 @@ package import Postgres
 package enum VehicleRegistrationStore {
     /// The registration of a vehicle that somebody may change.
     package struct Registered: Sendable {
-        /// Else only its tags are one's to change.
-        package let isKeeper: Bool
         /// The record that says it; empty: nothing is registered.
         package let recordID: String
         package var registration: Action.Registration
@@ -30,9 +28,8 @@ package enum VehicleRegistrationStore {
         case tooMany = "too many"
     }
 
-    /// Whether its tags at least are theirs to change.
-    package static func mayTag(_ vehicle: String, kind: VehicleKind, on connection: Connection) throws -> Bool {
-        try connection.query("SELECT drover.tags_vehicle($1, $2)", [.text(kind.rawValue), .text(vehicle)])[0].bool(0)
+    package static func mayChange(_ vehicle: String, kind: VehicleKind, on connection: Connection) throws -> Bool {
+        try connection.query("SELECT drover.keeps($1, $2)", [.text(kind.rawValue), .text(vehicle)])[0].bool(0)
             ?? false
     }
 
@@ -42,8 +39,7 @@ package enum VehicleRegistrationStore {
             "SELECT * FROM drover.registration_kept($1, $2)", [.text(isCar ? "car" : "machine"), .text(vehicle.text)])
         guard let row = rows.first else { return nil }
         return Registered(
-            isKeeper: try row.bool("is_keeper") ?? false, recordID: try row.text("record_id") ?? "",
-            registration: try Action.Registration(row, isCar: isCar))
+            recordID: try row.text("record_id") ?? "", registration: try Action.Registration(row, isCar: isCar))
     }
 
     /// The registration; nil: there is none. For those who run the installation.

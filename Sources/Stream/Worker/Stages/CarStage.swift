@@ -175,7 +175,8 @@ final class CarStage: Stage {
             do throws(DriverSettings.Fault) { _ = try DriverSettings(text: text) } catch {
                 throw .settings(error.description)
             }
-        case .registration, .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+        case .registration, .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripDiscard,
+            .tripTag,
             .driving, .assignment, .scanRequest, .scan, .support, .tripSummary, .weather:
             break
         }
@@ -327,7 +328,8 @@ extension Action.Kind {
     fileprivate var isOfTrips: Bool {
         switch self {
         case .tripStart, .tripStop, .driving, .assignment, .registration: true
-        case .service, .acknowledgement, .silence, .pollRequest, .pollAnswer, .tripDiscard, .tripTag, .settings,
+        case .service, .acknowledgement, .silence, .triage, .pollRequest, .pollAnswer, .tripDiscard, .tripTag,
+            .settings,
             .scanRequest, .scan, .support, .tripSummary, .weather:
             false
         }

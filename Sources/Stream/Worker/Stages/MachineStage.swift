@@ -131,7 +131,7 @@ final class MachineStage: Stage {
         changes.vehicles = own.machines.filter { !$0.readings.isEmpty }.map {
             VehicleStore.Row(
                 vehicle: $0.vehicle.text, kind: .machine, model: $0.model, partition: partition.partition,
-                lastMs: $0.lastMs)
+                lastMs: $0.lastMs, machineID: $0.machineID)
         }
         changes.count = own.rowCount
         changes.outbox = own.transitions.map { OutboxRecord($0) }

@@ -18,11 +18,13 @@ package struct PageRole {
     /// The parts behind both, in the order in which they are stopped.
     private let behind: [() -> Void]
 
-    package init(_ settings: Settings, log: Log) throws {
+    /// - Parameter sample: who is let in by one click, where nobody but this machine is listened to.
+    package init(_ settings: Settings, sample: SampleAccounts? = nil, log: Log) throws {
         (self.settings, self.log) = (settings, log)
         _ = try PageRole.listens(settings)
         let certificate = try PageRole.certificate(settings)
-        let parts = try WebDependencies(settings, isSecure: certificate != nil, log: log)
+        let sample = SampleAccounts.isLoopback(settings.text("web.host")) ? sample : nil
+        let parts = try WebDependencies(settings, isSecure: certificate != nil, sample: sample, log: log)
         let (routes, refusals) = (try parts.routes(), RefusalView(assets: parts.assets))
         behind = parts.stops
         do {
@@ -36,7 +38,7 @@ package struct PageRole {
                 host: settings.text("web.host"), port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
                 limits: PageRole.limits(settings), certificate: certificate,
                 admit: { [gate = parts.gate] in gate.admit($0) }
-            ) { refusals.shown(routes.route($0), to: $0) }
+            ) { PackedPage.packed(refusals.shown(routes.route($0), to: $0), to: $0) }
         } catch {
             apps?.stop()
             for stop in behind { stop() }
@@ -112,7 +114,8 @@ package struct PageRole {
                 assets: assets)
         }
         let tiles = try file.isEmpty ? nil : TileFile.open(path: file)
-        let map = BaseMap(tiles: tiles, attribution: told, assets: assets)
+        let sample = try file.isEmpty ? TileFile.open(path: assets.streets) : nil
+        let map = BaseMap(tiles: tiles, sample: sample, attribution: told, assets: assets)
         guard !map.attribution.isEmpty else {
             throw Failure("map.attribution: is empty, and \(file) does not say who made it. Set it: maps must show it")
         }

@@ -36,9 +36,11 @@ struct WebDependencies {
     private let questions: QuestionService
     private let surveys: SurveyAppRoutes
     private let roads: RoadLineService?
+    private let sample: SampleAccounts?
 
-    init(_ settings: Settings, isSecure hasCertificate: Bool, log: Log) throws {
+    init(_ settings: Settings, isSecure hasCertificate: Bool, sample: SampleAccounts?, log: Log) throws {
         self.settings = settings
+        self.sample = sample
         self.log = log
         let (reader, page) = (settings.readerConninfo, settings.text("postgres.page_url"))
         rules = try settings.tripRules()
@@ -85,7 +87,7 @@ struct WebDependencies {
         try addReports(to: &router)
         addQuestions(to: &router)
         try addPeople(to: &router)
-        addThresholds(to: &router)
+        try addThresholds(to: &router)
         try addSurveys(to: &router)
         try addCampuses(to: &router)
         return router
@@ -95,14 +97,15 @@ struct WebDependencies {
         // Before single vehicles, for `/vehicles/new` is none.
         VehicleRoutes(
             access: access, assets: assets, queries: queries, uploads: uploads, models: models,
-            mayBeAt: try settings.mayBeAt()
+            publicAddress: settings.text("web.public_url"), isSecure: isSecure, mayBeAt: try settings.mayBeAt()
         ).add(to: &router)
         FleetRoutes(
             access: access, queries: queries, rules: rules, price: settings.fuelPrice, assets: assets, base: base,
-            uploads: uploads, live: live, models: models, codes: codes
+            uploads: uploads, live: live, models: models, codes: codes, site: settings.text("web.public_url")
         ).add(to: &router)
         DriveRoutes(
-            access: access, conninfo: settings.readerConninfo, assets: assets, queries: queries, rules: rules,
+            access: access, conninfo: settings.readerConninfo, assets: assets, base: base, queries: queries,
+            rules: rules,
             price: settings.fuelPrice, uploads: uploads, streams: streams, troubleCodes: codes
         ).add(to: &router)
         DealerRoutes(access: access, assets: assets, accountMail: accountMail).add(to: &router)
@@ -130,12 +133,12 @@ struct WebDependencies {
         let accounts = AccountRoutes(
             conninfo: settings.readerConninfo, isSecure: isSecure, accountMail: accountMail,
             codeKey: try MailRole.codeKey(settings), secondFactor: secondFactor, assets: assets,
-            provider: provider?.name, log: log)
+            provider: provider?.name, sample: sample, log: log)
         accounts.add(to: &router)
         if let provider {
             OpenIDRoutes(provider, accounts: accounts, address: settings.text("web.public_url")).add(to: &router)
         }
-        AdministrationRoutes(access: access, assets: assets).add(to: &router)
+        AdministrationRoutes(access: access, assets: assets, accountMail: accountMail).add(to: &router)
         AuditRoutes(access: access, assets: assets).add(to: &router)
         SettingsRoutes(access: access, assets: assets, uploads: uploads).add(to: &router)
         LimitsRoutes(access: access, assets: assets, uploads: uploads).add(to: &router)
@@ -145,13 +148,17 @@ struct WebDependencies {
         ).add(to: &router)
     }
 
-    private func addThresholds(to router: inout Router) {
+    private func addThresholds(to router: inout Router) throws {
         let (folder, publication) = (folder, RulesPublication(settings: settings))
         let thresholdFiles = ThresholdFiles(
             folder: folder, read: { try Rules.read(folder) }, load: { try Rules.load($0, folder) },
             tests: { try Rules.tests(inFolderOf: folder) }, publish: { _ = try publication.publish($0) })
         ThresholdRoutes(access: access, assets: assets, queries: queries, thresholdFiles: thresholdFiles, log: log).add(
             to: &router)
+        SearchRoutes(
+            access: access, assets: assets, queries: queries, ready: try Home.readyQueries(), rules: thresholdFiles,
+            log: log
+        ).add(to: &router)
     }
 
     private func addSurveys(to router: inout Router) throws {

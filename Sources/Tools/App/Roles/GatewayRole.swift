@@ -56,6 +56,8 @@ extension ServiceRoles {
         made.spoolBytesMax = settings.integer("gateway.spool_bytes_max")
         made.plain = try settings.plainNetworks()
         made.failureToldMs = settings.integer("gateway.failure_told_s") * 1_000
+        made.debugConninfo = settings.debugConninfo
+        made.debugKeysFolder = settings.text("gateway.debug_keys_dir")
         made.asksAgain = asksAgain
         made.pollSchedule = try settings.pollSchedule()
         made.parkedMs = settings.integer("gateway.obd_parked_s") * 1_000

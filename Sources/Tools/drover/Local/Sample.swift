@@ -36,36 +36,44 @@ struct Sample {
         if again { try? FileManager.default.removeItem(atPath: marker) }  // Not there is what is wanted.
     }
 
-    /// `failure` says when a server ended by itself: then there is nothing to wait for.
-    func run(failure: () -> String?) throws {
+    /// Whether nothing of it is in this data folder yet.
+    var isNew: Bool { !FileManager.default.fileExists(atPath: marker) }
+
+    /// The recordings and yesterday at the campus.
+    /// - Parameters:
+    ///   - isQuiet: says nothing of how it goes.
+    ///   - failure: says when a server ended by itself: then there is nothing to wait for.
+    func run(isQuiet: Bool = false, failure: () -> String?) throws {
         let startMs = Clock.steadyMs()
-        if FileManager.default.fileExists(atPath: marker) {
-            Out.note("the recordings are in this data folder already")
-        } else {
-            try bringIn()
+        func say(_ text: String) { if !isQuiet { Out.note(text) } }
+        if isNew {
+            try bringIn(isQuiet: isQuiet)
             try waitUntilWritten(failure)
             guard !StopFlag.isSet else { return }
-            try SampleCampus(settings).play(failure: failure)
+            try SampleCampus(settings).play(isQuiet: isQuiet, failure: failure)
             guard !StopFlag.isSet else { return }
             // Without the marker the next start brings the recordings in again, which changes nothing.
             _ = FileManager.default.createFile(atPath: marker, contents: nil)
-            Out.note("brought in and written in \(Clock.steadyMs() - startMs) ms")
+            say("brought in and written in \(Clock.steadyMs() - startMs) ms")
+        } else {
+            say("the recordings are in this data folder already")
         }
-        try show()
+        if !isQuiet { try show() }
     }
 
-    private func bringIn() throws {
+    private func bringIn(isQuiet: Bool) throws {
         let plain = try Arguments([], for: .importCars)
         let cars = Sample.cars.flatMap { car in
             car.files.map { (path: folder + "cars/" + $0, vehicle: VehicleID(car.vehicle)) }
         }
         let vehicles = Dictionary(uniqueKeysWithValues: cars.map { ($0.path, $0.vehicle) })
         // One job: each waits a second for its own acknowledgements.
-        let carsOk = try ImportJob(settings, topic: Topic.cars).run(cars.map(\.path)) { path, importer in
+        let carsOk = try ImportJob(settings, topic: Topic.cars, isQuiet: isQuiet).run(cars.map(\.path)) {
+            path, importer in
             try Command.importCar(path, vehicles[path] ?? nil, plain, importer)
         }
         guard carsOk else { throw Failure("a recording that ships with Drover could not be imported; see above") }
-        let ok = try ImportJob(settings, topic: Topic.machines).run(
+        let ok = try ImportJob(settings, topic: Topic.machines, isQuiet: isQuiet).run(
             [folder + "machines/readings.jsonl"], Command.importMachines)
         guard ok else { throw Failure("the machine readings that ship with Drover could not be imported; see above") }
     }
@@ -90,13 +98,13 @@ struct Sample {
             try connection.query(queries["page_trips"], [.int4(50)]).map { try TripRead($0, price: settings.fuelPrice) }
         )
         Out.result("\nTrips (times UTC)\n" + trips.shortTable().text())
-        let boxes = Set(SampleBoxes.vehicles)
+        let (boxes, cars) = (Set(SampleBoxes.machines), Set(SampleDrives.vehicles + SampleCars.vehicles))
         let alerts = try connection.query(
             queries["fleet_day_alerts"],
             [
                 .timestampMs(0), .timestampMs(UTC.plausible.upperBound), .text(""), .text(""), .int8(Report.rowsMax),
             ]
-        ).map(AlertRow.init).filter { !boxes.contains($0.vehicle) }
+        ).map(AlertRow.init).filter { !boxes.contains($0.vehicle) && !cars.contains($0.vehicle) }
         Out.result("\nAlerts (times UTC)\n" + AlertRow.shortTable(alerts).text() + "\n")
         try SampleCampus(settings).show()
     }

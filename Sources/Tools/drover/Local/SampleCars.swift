@@ -1,3 +1,4 @@
+import Alerts
 import App
 import Emulators
 import Fleet
@@ -31,9 +32,9 @@ final class SampleCars {
     }
 
     /// Says on the log where they are now.
-    func register(_ settings: Settings) throws {
+    func register(_ settings: Settings, isNew: Bool) throws {
         let now = Clock.nowMs()
-        let actions = SampleCars.cars.enumerated().map { number, car in
+        var actions = SampleCars.cars.enumerated().map { number, car in
             var registration = Action.Registration()
             registration.name = car.name
             registration.tags = ["sample"]
@@ -49,8 +50,20 @@ final class SampleCars {
                 id: "a-" + UUID().uuidString.lowercased(), vehicle: VehicleID(car.vehicle)!, ts: now,
                 by: "drover up", note: nil, kind: .registration(registration))
         }
+        if isNew { actions += SampleCars.unmonitored(now) }
         guard try ActionPush(settings: settings, topic: Topic.cars).push(actions) || StopFlag.isSet else {
             throw Failure("the worker has not taken the sample's cars within 10 s; its log says why")
         }
+    }
+
+    /// Anna's Golf has a driver who wants to hear nothing of it: no rule judges it, and pages say so.
+    private static func unmonitored(_ now: Int64) -> [Action] {
+        func action(_ what: String, _ vehicle: VehicleID?, _ kind: Action.Kind) -> Action {
+            Action(id: "sample-\(what)-anna", vehicle: vehicle, ts: now, by: "drover up", note: nil, kind: kind)
+        }
+        return [
+            action("settings", nil, .settings(account: "sample-anna", text: DriverSettings.off.text)),
+            action("assignment", VehicleID("anna-golf"), .assignment(driver: "sample-anna")),
+        ]
     }
 }

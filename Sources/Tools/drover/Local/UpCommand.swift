@@ -9,6 +9,7 @@ import LocalServers
 import Postgres
 import Reports
 import Settings
+import Sockets
 import Storage
 import Telemetry
 import Threads
@@ -22,7 +23,8 @@ extension Command {
             .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)"),
             .init("--port", "N", "port of the page on the loopback (default: any free one)"),
             .init(
-                "--sample", nil, "bring in Drover's recordings, print what came of them, poll emulated boxes and cars"),
+                "--sample", nil,
+                "a place that lives: cars, machines and a campus at work, recordings, and who to be among its people"),
             .init("--once", nil, "end when that is printed"),
         ] + SettingsSource.options,
         example: "drover up --sample",
@@ -46,6 +48,7 @@ extension Command {
         Signals.install()
         let data = arguments.text("--data") ?? ".drover/data"
         Out.note("drover \(try Home.version())")
+        try refuseTakenPort(port)
         let embedded = try LocalServerGroup.start(LocalServerSettings(dataDirectory: data, log: { Out.note($0) }))
         defer { embedded.stop() }
         let folder = UpFolder(data)
@@ -62,7 +65,9 @@ extension Command {
         try HealthRole.watch(
             settings, database: settings.text("postgres.url"),
             logins: [.reader, .page, .query, .relay, .gateway, .survey])
-        let page = try PageRole(settings, log: log)
+        let people = arguments.has("--sample") ? try SamplePeople(settings, data: data) : nil
+        if people == nil { try SamplePeople.shut(settings) }
+        let page = try PageRole(settings, sample: people?.accounts, log: log)
         defer { page.stop() }
         // The port: links of `drover account` lead to this page.
         let beside = try RunningServerSettings.write(
@@ -92,7 +97,7 @@ extension Command {
                 )
                 if isFresh { try InitialLimits.set(settings) }
                 return try stay(
-                    arguments, settings, embedded, page, beside: beside, data: data, lost: lost, log: log)
+                    arguments, settings, embedded, page, people, beside: beside, data: data, lost: lost, log: log)
             }
         }
     }
@@ -121,34 +126,17 @@ extension Command {
 
     private static func stay(
         _ arguments: Arguments, _ settings: Settings, _ embedded: LocalServerGroup, _ page: PageRole,
-        beside: String, data: String, lost: Int, log: Log
+        _ people: SamplePeople?, beside: String, data: String, lost: Int, log: Log
     ) throws -> ExitCode {
-        if arguments.has("--sample") {
-            try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure)
-        }
         if arguments.has("--once") {
-            try sayWhere(settings, page)
+            if people != nil { try Sample(settings, data: data, again: lost > 0).run(failure: embedded.failure) }
+            try sayWhere(settings, page, people)
             return .done
         }
-        let boxes = arguments.has("--sample") ? try SampleBoxes() : nil
-        let emulating = boxes.map { boxes in
-            WorkerThread("boxes") { shouldStop in boxes.run(log: log, shouldStop: shouldStop) }
+        let sample = try people.map {
+            try LiveSample(settings, $0, data: data, again: lost > 0, failure: embedded.failure, log: log)
         }
-        defer { emulating?.stop() }
-        let cars = arguments.has("--sample") ? try SampleCars() : nil
-        let driving = cars.map { cars in
-            WorkerThread("adapters") { shouldStop in cars.run(log: log, shouldStop: shouldStop) }
-        }
-        defer { driving?.stop() }
-        // Before the gateway reads whom to poll: the boxes have other ports than in the last run.
-        if let boxes {
-            try boxes.register(settings)
-            Out.note("\(SampleBoxes.vehicles.count) emulated boxes are polled; their alerts come to the page")
-        }
-        if let cars {
-            try cars.register(settings)
-            Out.note("\(SampleCars.vehicles.count) emulated cars are polled: `drover vehicle list --kind car`")
-        }
+        defer { sample?.stop() }
         // The embedded broker may have lost what it acknowledged last: boxes still have it.
         let gateway = try ServiceRoles.gateway(settings, asksAgain: true, pagePort: UInt16(page.port), log: log)
         let polling = WorkerThread("gateway") { shouldStop in gateway.run(shouldStop: shouldStop) }
@@ -157,27 +145,41 @@ extension Command {
         defer { hours.stop() }
         let filling = try ServiceRoles.weatherBackfill(settings, log: log)
         defer { filling?.stop() }
-        try sayWhere(settings, page)
-        if boxes != nil { sayWhatToTry(page, beside: beside) }
+        try sayWhere(settings, page, people)
+        if people != nil { sayWhatToTry(page, beside: beside) }
         Out.note(
             "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
         )
+        sample?.begin()
         var watch = try RulesFolderMonitor(settings, log: log)
         HealthRole.shared.started()
         while !StopFlag.wait(timeoutMs: 1_000) {
             watch?.look()
-            if let failure = embedded.failure() { throw Failure(failure) }
+            if let failure = embedded.failure() ?? sample?.failure() { throw Failure(failure) }
         }
         Out.note("stopping")
         return .done
     }
+
+    /// Before anything is started for nothing.
+    private static func refuseTakenPort(_ port: Int64) throws {
+        guard port != 0 else { return }
+        do {
+            _ = try Listening(IPAddress("127.0.0.1")!, port: UInt16(port))
+        } catch {
+            throw Failure("--port \(port): something else listens there: end it, or choose another port. \(error)")
+        }
+    }
 }
 
 extension Command {
-    private static func sayWhere(_ settings: Settings, _ page: PageRole) throws {
+    private static func sayWhere(_ settings: Settings, _ page: PageRole, _ people: SamplePeople?) throws {
         Out.note("the page is at \(page.address)")
+        people?.say(page.address)
         if let link = try firstLogIn(settings, page) {
-            Out.note("nobody can log in yet. The administrator's password is chosen here, once, within a day: \(link)")
+            Out.note(
+                "\(people == nil ? "nobody can log in yet" : "an account of your own"). The administrator's password is chosen here, once, within a day: \(link)"
+            )
         } else {
             Out.note("log in at \(page.address)login")
         }
@@ -186,11 +188,14 @@ extension Command {
     private static func sayWhatToTry(_ page: PageRole, beside: String) {
         let program = quoted(CommandLine.arguments.first ?? "drover")
         let things = [
-            ("\(page.address)map", "emulated boxes and cars are polled; within a minute a combine runs hot"),
+            (
+                "\(page.address)map",
+                "cars on the streets of Helsinki, machines in fields; within two minutes a combine runs hot"
+            ),
             ("\(page.address)trips?date=2020-03-25", "a real drive of 42 km: choose it, and see its way on the map"),
             (
                 "\(program) dispatch why r-020 --settings \(quoted(beside))",
-                "why this vehicle took this ride of the emulated campus"
+                "why this vehicle took this ride of the emulated campus, yesterday"
             ),
         ]
         Out.note("three things to try:")

@@ -91,8 +91,12 @@ extension Command {
 struct ImportJob {
     private let settings: Settings
     private let topic: String
+    /// Only faults are told.
+    private let isQuiet: Bool
 
-    init(_ settings: Settings, topic: String) { (self.settings, self.topic) = (settings, topic) }
+    init(_ settings: Settings, topic: String, isQuiet: Bool = false) {
+        (self.settings, self.topic, self.isQuiet) = (settings, topic, isQuiet)
+    }
 
     /// False when a file could not be imported.
     func run(_ files: [String], _ one: (String, Importer) throws -> String) throws -> Bool {
@@ -113,7 +117,8 @@ struct ImportJob {
         var ok = true
         for path in files {
             do {
-                Out.note("\(path): \(try one(path, importer))")
+                let said = try one(path, importer)
+                if !isQuiet { Out.note("\(path): \(said)") }
             } catch let error as UsageError {
                 throw error
             } catch let error as KafkaError {
@@ -125,6 +130,7 @@ struct ImportJob {
         }
         guard importer.counts.readings > 0 else { return false }
         try importer.finish(tickMs: Clock.nowMs())
+        if isQuiet { return ok }
         Out.note(
             "\(importer.counts.readings) readings on \(topic), acknowledged; \(importer.counts.ticks) ticks close them")
         return ok

@@ -99,7 +99,8 @@ extension Command {
                 .textArray(Audience.developer.seen.map(\.rawValue)), .bool(false), .text(""),
                 .int8(isSorted ? 1_000_000 : limit),
             ], on: vehicleReader(arguments))
-        let output = try QueryOutput(rows)
+        // What dealers call machines is theirs: no program has any.
+        let output = try QueryOutput(rows).without(["own_class", "own_tags"])
         Out.result(format(isSorted ? output.sorted(by: column).prefix(Int(limit)) : output))
         return .done
     }

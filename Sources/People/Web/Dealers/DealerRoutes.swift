@@ -1,0 +1,127 @@
+internal import Fleet
+package import HTTPServer
+internal import Postgres
+internal import Presentation
+internal import Storage
+
+/// Dealers ask for machines by their ids; owners confirm, and end it.
+package struct DealerRoutes: Sendable {
+    static let roles: Set<Role> = [.dealer, .farmer, .fleetManager, .administrator]
+    private let access: AccessControl
+    private let assets: AssetFiles
+    private let accountMail: AccountRoutes.AccountMail?
+
+    /// - Parameter accountMail: nil: no mail can be sent; owners find the question on this page.
+    package init(access: AccessControl, assets: AssetFiles, accountMail: AccountRoutes.AccountMail?) {
+        self.access = access
+        self.assets = assets
+        self.accountMail = accountMail
+    }
+
+    package func add(to router: inout Router) {
+        router.add("GET", "/dealers") { request in
+            access.page(request, for: DealerRoutes.roles) { try page($0, nil, $1) }
+        }
+        router.add("POST", "/dealers/ask") { request in access.form(request, for: [.dealer], ask) }
+        router.add("POST", "/dealers/confirm") { request in
+            access.form(request, for: DealerRoutes.roles) { caller, fields, connection in
+                try settle(
+                    caller, fields, connection, "Confirmed. The dealer sees the machine and gets its alerts."
+                ) {
+                    try DealerStore.confirm($0, sharesPast: fields["past"] == "1", on: connection)
+                }
+            }
+        }
+        router.add("POST", "/dealers/end") { request in
+            access.form(request, for: DealerRoutes.roles) { caller, fields, connection in
+                try settle(caller, fields, connection, "Ended. The dealer no longer sees the machine.") {
+                    try DealerStore.end($0, on: connection)
+                }
+            }
+        }
+    }
+
+    private func ask(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
+        let vehicle = (fields["vehicle"] ?? "").filter { $0 != " " }
+        guard VehicleID.isValid(vehicle.utf8) else {
+            return try page(
+                caller, .fault("A machine’s id has 1 to 64 letters, digits, -, _ or ."), connection, status: 422)
+        }
+        let text = """
+            The dealer \(caller.account) asks to look after your machine \(vehicle): to see it and to be told of its alerts.
+            If you want that, confirm it here; if not, end it:
+
+            \(accountMail?.address ?? "")/dealers
+
+            Until you confirm it the dealer sees nothing of it. You can end it at any time.
+
+            """
+        let sealedMail = accountMail.map { $0.sealed("A dealer asks for \(vehicle)", text) }
+        guard try DealerStore.ask(vehicle, sealedMail, on: connection) else {
+            return try page(
+                caller, .fault("50 of your requests wait for an answer. Wait for some first."), connection, status: 429)
+        }
+        return try page(
+            caller, .done("If there is such a machine, we asked its owner. You see it here once they confirm."),
+            connection)
+    }
+
+    private func settle(
+        _ caller: PageCaller, _ fields: FormFields, _ connection: Connection, _ done: String,
+        _ body: (Int64) throws -> Bool
+    ) throws -> Response {
+        guard let id = fields["dealership"].flatMap({ Int64($0) }), try body(id) else {
+            return try page(
+                caller, .fault("Somebody decided this already, or it is not yours to decide."), connection, status: 409)
+        }
+        return try page(caller, .done(done), connection)
+    }
+
+    private func page(
+        _ caller: PageCaller, _ notice: FormView.Notice?, _ connection: Connection, status: Int = 200
+    ) throws -> Response {
+        let list = try DealerStore.list(on: connection)
+        let form: HTML =
+            caller.roles.contains(.dealer)
+            ? "<section class=\"card narrow-form\"><header><h2>Ask for a machine</h2></header><div class=\"body\">"
+                + FormView.form(
+                    "/dealers/ask",
+                    [
+                        .hidden(name: CSRFGuard.field, value: caller.mark),
+                        .input(name: "vehicle", label: "Machine’s id", type: "text", value: "", autocomplete: "off")
+                            .help("As its owner sees it under Vehicles"),
+                    ],
+                    "Ask its owner") + "</div></section>" : ""
+        let table = HTML.table(
+            caption: "Dealers of machines",
+            headers: [.text("Machine"), .text("Dealer"), .word("Asked"), .text("State"), .word("Actions")],
+            rows: list.map { one in
+                [
+                    .text(one.vehicle), "\(one.dealerName.isEmpty ? one.dealer : "\(one.dealerName) (\(one.dealer))")",
+                    caller.clock.html(one.askedMs), state(one, caller.clock), buttons(one, caller.mark),
+                ]
+            }, empty: "No dealer has asked for a machine yet.", narrow: .cards)
+        var response = PageShell(caller: caller, assets: assets).page(
+            "dealers", at: "/dealers", heading: PageHeading("Dealers"), main: FormView.said(notice, form + table))
+        response.status = status
+        return response
+    }
+
+    private func state(_ one: DealerStore.Dealership, _ clock: ZoneClock) -> HTML {
+        if let ended = one.endedMs { return "\(HTML.pill("quiet", "Ended")) \(clock.html(ended))" }
+        guard let confirmed = one.confirmedMs else { return HTML.pill("warning", "Waits for the owner") }
+        return "\(HTML.pill("ok", "Confirmed")) \(clock.html(confirmed))\(", sees its past", if: one.sharesPast)"
+    }
+
+    private func buttons(_ one: DealerStore.Dealership, _ mark: String) -> HTML? {
+        guard one.endedMs == nil else { return nil }
+        func form(_ action: String, _ inside: HTML, _ button: String) -> HTML {
+            "<form method=\"post\" action=\"/dealers/\(action)\">\(FormView.hidden(CSRFGuard.field, mark))\(FormView.hidden("dealership", String(one.id)))\(inside)<button aria-label=\"\(button) \(one.dealer) for \(one.vehicle)\">\(button)</button></form>"
+        }
+        let end = form("end", "", "End")
+        guard one.isOwn, one.confirmedMs == nil else { return end }
+        let past: HTML =
+            "<label class=\"check\"><input type=\"checkbox\" name=\"past\" value=\"1\"> Share its past</label>"
+        return "<div class=\"row wrap\">\(form("confirm", past, "Confirm"))\(end)</div>"
+    }
+}
