@@ -93,6 +93,8 @@ class Still(Fleet):
             ("search", "mia", "/search?q=van"), ("sign-in", None, "/login"), ("missing", "mia", "/no-such-page")]
 
     def enter(self, page, who, path):
+        # A page that keeps itself up to date would notice that somebody else logs in, and go to the log-in itself.
+        page.goto("about:blank")
         page.context.clear_cookies()
         if who:
             lend_cookie(self.visitors[who], page, self.address)

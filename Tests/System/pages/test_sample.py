@@ -198,7 +198,8 @@ def test_there_are_drives_of_two_weeks(sample):
     sample.wait_for("all of the sample is in")
     trips = """SELECT count(*), min(start_at) < now() - interval '12 days', max(distance_mm) / 1e6 BETWEEN 5 AND 25
         FROM drover.trip WHERE vehicle IN ('post-van-4', 'post-van-7', 'post-van-12') AND start_at < now() - interval '1 day'"""
-    until(lambda: (found := rows(sample, trips)[0])[0] > 100 and found[1:] == (True, True), sample, lambda: rows(sample, trips))
+    # Seven to eight a day of three cars; just after midnight yesterday's are left out as well.
+    until(lambda: (found := rows(sample, trips)[0])[0] > 80 and found[1:] == (True, True), sample, lambda: rows(sample, trips))
 
 
 def test_the_campus_is_at_work(sample):
