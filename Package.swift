@@ -84,7 +84,7 @@ let package = Package(
         target("Platform/Telemetry", ["Basics"], .hot),
         target("Platform/Threads", ["Telemetry"], .hot),
         target("Platform/Crypto", ["Basics", "COpenSSL", "CSodium"], .cold),
-        target("Platform/Kafka", ["Telemetry", "CRdkafka"], .hot),
+        target("Platform/Kafka", ["Telemetry", "Crypto", "CRdkafka"], .hot),
         target("Platform/Postgres", ["Basics", "CLibpq"], .hot),
         target("Platform/Sockets", ["Basics", "COpenSSL", "CEpoll"], .warm),
         target("Platform/HTTPServer", ["Basics", "Threads", "CMicrohttpd"], .warm),

@@ -8,4 +8,10 @@ struct TopicShapeTests {
         let shape = TopicShape(partitions: 8, replication: copies)
         #expect(shape.config["min.insync.replicas"] == acknowledging)
     }
+
+    @Test(arguments: [(0, 1), (1, 1), (2, 2), (3, 3), (7, 3)] as [(Int, Int32)])
+    func withoutANumberThereIsACopyAtEachBrokerAndThreeAtMost(brokers: Int, copies: Int32) {
+        #expect(TopicShape(partitions: 8, replication: 0).on(brokers: brokers).replication == copies)
+        #expect(TopicShape(partitions: 8, replication: 2).on(brokers: brokers).replication == 2)
+    }
 }

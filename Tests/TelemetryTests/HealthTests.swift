@@ -94,6 +94,15 @@ import Testing
         #expect(health.live().isWell)
     }
 
+    @Test func itHasStartedWhenEachOfItsPartsHas() {
+        let health = health()
+        health.setParts(2)
+        health.started()
+        #expect(health.ready().json.contains("is starting"))
+        health.started()
+        #expect(health.ready().isWell)
+    }
+
     @Test func whatCanBeDoneWithoutDoesNotDecide() {
         let health = health()
         health.started()

@@ -2,6 +2,7 @@
 #include <openssl/hmac.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
+#include <unistd.h>
 
 #include "push.h"
 
@@ -14,4 +15,16 @@ static inline long drover_ssl_modes(SSL_CTX *context) {
 }
 static inline long drover_ssl_no_sessions(SSL_CTX *context) {
     return SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+
+/* A file of its own in memory, with these bytes; -1: errno says why. */
+int memfd_create(const char *name, unsigned int flags);
+static inline int drover_memory_copy(const char *name, const void *bytes, size_t length) {
+    int file = memfd_create(name, 1 /* MFD_CLOEXEC */);
+    for (size_t done = 0; file >= 0 && done < length;) {
+        ssize_t more = write(file, (const char *)bytes + done, length - done);
+        if (more > 0) done += (size_t)more;
+        else { close(file); file = -1; }
+    }
+    return file;
 }

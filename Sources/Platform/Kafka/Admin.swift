@@ -32,7 +32,9 @@ public struct TopicIdentity: Equatable, Sendable {
 
 /// The brokers that are there, and what they have.
 public struct Cluster: Sendable {
-    public let brokers: Int
+    /// `host:port` of each.
+    public let addresses: [String]
+    public var brokers: Int { addresses.count }
     public internal(set) var topics: [String: KnownTopic]
 }
 

@@ -1,5 +1,4 @@
 internal import CRdkafka
-internal import Dispatch
 
 /// A change by the consumer group or the broker since the last poll.
 public enum AssignmentChange: Sendable {
@@ -40,6 +39,7 @@ public final class Consumer {
         _ settings: KafkaSettings, group: String, instanceID: String?, sessionTimeoutMs: Int64 = 10_000, batchMax: Int
     ) throws {
         self.batchMax = batchMax
+        try ConsumerEnd.refuseBeyondMost()
         var properties = [
             ("group.id", settings.names.onBrokers(group)), ("enable.auto.commit", "false"),
             ("enable.auto.offset.store", "false"),
@@ -83,25 +83,10 @@ public final class Consumer {
         unsafe rd_kafka_poll_set_consumer(handle.client)
     }
 
-    /// Longer than a member that says nothing stays in the group there is no use in leaving it.
-    private static let leaveS = 10
+    deinit { ConsumerEnd.end(handle) }
 
-    /// For the thread that leaves the group.
-    @safe private struct Leaving: @unchecked Sendable { let client: OpaquePointer }
-
-    deinit {
-        // Leaves the group; the callbacks it makes find their context still there. Where no broker hears of it, librdkafka
-        // waits for minutes: the client is given up then, and lives on beside whoever wanted to end.
-        let (leaving, left) = (unsafe Leaving(client: handle.client), DispatchSemaphore(value: 0))
-        let kept = unsafe Unmanaged.passRetained(handle)
-        DispatchQueue.global().async {
-            unsafe rd_kafka_consumer_close(leaving.client)
-            left.signal()
-        }
-        // Destroying it amid its first join would abort the process; it has left the group and keeps running.
-        let hasLeft = left.wait(timeout: .now() + .seconds(Consumer.leaveS)) == .success
-        if hasLeft, !handle.context.join.isUnderWay { unsafe kept.release() }
-    }
+    /// Clients of this process that could not leave their group, and live on.
+    public static var givenUp: Int { ConsumerEnd.count }
 
     public func subscribe(_ topics: [String]) throws {
         let list = unsafe PartitionList.make(

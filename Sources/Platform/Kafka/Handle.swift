@@ -1,4 +1,5 @@
 internal import CRdkafka
+internal import Crypto
 internal import Glibc
 internal import Telemetry
 
@@ -89,7 +90,8 @@ final class Handle {
         // Before they are read, so that later changes count as newer.
         renewal = Renewal(settings.security.files, nowMs: Clock.steadyMs())
         let all = [("bootstrap.servers", settings.brokers), ("client.id", settings.clientID)] + properties
-        let secured = try settings.security.properties()
+        let files = try settings.security.tlsFiles()
+        let secured = try settings.security.properties() + (files?.paths.map { ($0.part.property, $0.path) } ?? [])
         unsafe retained = Unmanaged.passRetained(self.context)
         let conf = unsafe rd_kafka_conf_new()!
         do {
@@ -110,9 +112,11 @@ final class Handle {
         if settings.security.isTLS { unsafe Handle.watchCertificates(conf) }
         unsafe configure(conf)
         var problem = [CChar](repeating: 0, count: 512)
-        // On success the client owns the configuration; on failure it is still ours.
-        guard let made = unsafe rd_kafka_new(type, conf, &problem, problem.count) else {
-            unsafe rd_kafka_conf_destroy(conf)
+        // On success the client owns the configuration; on failure it is still ours, but interceptors are gone from it, which versions
+        // before 2.13.0 would free again: those lose its few kilobytes.
+        let made = unsafe withExtendedLifetime(files) { unsafe rd_kafka_new(type, conf, &problem, problem.count) }
+        guard let made = unsafe made else {
+            if rd_kafka_version() >= 0x020D_00FF { unsafe rd_kafka_conf_destroy(conf) }
             unsafe retained.release()
             throw KafkaError(doing: "connecting to \(settings.brokers)", message: Handle.named(text(problem)))
         }
@@ -139,11 +143,8 @@ final class Handle {
     func isOutdated() -> Bool {
         renewal.look(nowMs: Clock.steadyMs()) {
             do {
-                // Reaches nobody: librdkafka reads and checks the files when a client is made.
-                var nowhere = settings
-                nowhere.brokers = "127.0.0.1:1"
-                nowhere.log = { _, _ in }
-                _ = try unsafe Handle(RD_KAFKA_PRODUCER, nowhere, [])
+                _ = try settings.security.tlsFiles()
+                _ = try settings.security.properties()
                 return true
             } catch {
                 context.log(3, "renewed files cannot be used, those before stay in use: \(error)")
@@ -229,7 +230,12 @@ final class Handle {
         defer { unsafe rd_kafka_metadata_destroy(metadata) }
 
         context.trouble.clear()
-        var cluster = Cluster(brokers: Int(unsafe metadata.pointee.broker_cnt), topics: [:])
+        let addresses = unsafe (0..<Int(metadata.pointee.broker_cnt)).map { index in
+            let broker = unsafe metadata.pointee.brokers[index]
+            let host = unsafe String(cString: broker.host)
+            return unsafe "\(host.contains(":") ? "[\(host)]" : host):\(broker.port)"
+        }
+        var cluster = Cluster(addresses: addresses, topics: [:])
         for index in 0..<Int(unsafe metadata.pointee.topic_cnt) {
             let row = unsafe metadata.pointee.topics[index]
             guard unsafe row.err == RD_KAFKA_RESP_ERR_NO_ERROR,

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Glibc
 
 /// How a client authenticates, and how it verifies the brokers. The host name in their certificate is always checked. Files are read
@@ -25,18 +26,13 @@ public struct KafkaSecurity: Sendable {
     var isTLS: Bool { wire.hasSuffix("ssl") }
     var isSASL: Bool { wire.hasPrefix("sasl") }
 
-    /// librdkafka's properties.
+    /// librdkafka's properties, without the files of TLS.
     func properties() throws -> [(String, String)] {
         var all = [("security.protocol", wire)]
         if isTLS {
             all += [
                 ("ssl.endpoint.identification.algorithm", "https"), ("enable.ssl.certificate.verification", "true"),
             ]
-            let files = [
-                ("ssl.ca.location", rootsFile), ("ssl.certificate.location", certificateFile),
-                ("ssl.key.location", keyFile),
-            ]
-            all += files.filter { !$0.1.isEmpty }
             if let keyPassword { all.append(("ssl.key.password", try keyPassword.read("kafka.key_password_file"))) }
         }
         if isSASL {
@@ -46,6 +42,19 @@ public struct KafkaSecurity: Sendable {
         return all
     }
 
+    /// Its files of TLS, tried: librdkafka before 2.13.0 frees parts of a configuration that it refuses twice (its change log, #5240).
+    func tlsFiles() throws -> TLSFiles? {
+        guard isTLS else { return nil }
+        do {
+            return try TLSFiles(
+                roots: rootsFile, certificate: certificateFile, key: keyFile,
+                keyPassword: keyPassword?.read("kafka.key_password_file"))
+        } catch let fault as TLSFiles.Fault {
+            throw KafkaError(
+                doing: "TLS to the brokers", message: "\(fault.part.setting) failed: \(fault.path): \(fault.reason)")
+        }
+    }
+
     /// The files whose content can be renewed in place.
     var files: [String] {
         var all = isTLS ? [rootsFile, certificateFile, keyFile] : []
@@ -53,6 +62,25 @@ public struct KafkaSecurity: Sendable {
             if case .file(let path)? = secret { all.append(path) }
         }
         return all.filter { !$0.isEmpty }
+    }
+}
+
+extension TLSFiles.Part {
+    fileprivate var setting: String {
+        switch self {
+        case .roots: "kafka.ca_file"
+        case .certificate: "kafka.certificate_file"
+        case .key: "kafka.key_file"
+        }
+    }
+
+    /// librdkafka's.
+    var property: String {
+        switch self {
+        case .roots: "ssl.ca.location"
+        case .certificate: "ssl.certificate.location"
+        case .key: "ssl.key.location"
+        }
     }
 }
 

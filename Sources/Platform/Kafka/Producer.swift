@@ -170,16 +170,18 @@ public final class Producer {
     ) -> rd_kafka_resp_err_t {
         unsafe handle.context.names.onBrokers(topic).withCString { topic in
             unsafe (header?.name ?? "").withCString { headerName in
-                unsafe Array((header?.value ?? "").utf8).withUnsafeBytes { headerValue in
+                unsafe (header?.value ?? "").withCString { headerValue in
                     unsafe key.withUnsafeBytes { key in
                         unsafe value.withUnsafeBytes { value in
                             var fields = unsafe Producer.fields(topic, partition, key, value, timestampMs)
-                            if header != nil {
+                            // A list of ours: it stays ours where the record is refused. A single header would be freed twice then, before
+                            // librdkafka 2.12.0 (#4627).
+                            let headers = unsafe header == nil ? nil : rd_kafka_headers_new(1)
+                            if let headers = unsafe headers {
+                                unsafe rd_kafka_header_add(headers, headerName, -1, headerValue, -1)
                                 var field = unsafe rd_kafka_vu_t()
-                                unsafe field.vtype = RD_KAFKA_VTYPE_HEADER
-                                unsafe field.u.header.name = headerName
-                                unsafe field.u.header.val = headerValue.baseAddress
-                                unsafe field.u.header.size = headerValue.count
+                                unsafe field.vtype = RD_KAFKA_VTYPE_HEADERS
+                                unsafe field.u.headers = headers
                                 unsafe fields.append(field)
                             }
                             if let tag {
@@ -193,6 +195,7 @@ public final class Producer {
                             }
                             defer { unsafe rd_kafka_error_destroy(error) }
 
+                            unsafe headers.map { unsafe rd_kafka_headers_destroy($0) }
                             return unsafe rd_kafka_error_code(error)
                         }
                     }

@@ -73,8 +73,9 @@ package struct SettingRow: Sendable {
             "a worker silent for this long loses its partitions"),
         SettingRow("kafka.partitions", .integer(1...1_024), "8", "partitions of new topics"),
         SettingRow(
-            "kafka.replication", .integer(1...15), "1",
-            "copies of new topics; 3 for a cluster, with two copies before a record counts as written"),
+            "kafka.replication", .integer(0...15), "0",
+            "copies of new topics; 0: one at each broker, three at most. With three, two copies before a record counts as written"
+        ),
         SettingRow(
             "kafka.batch_messages_max", .integer(1...100_000), "10000", "records a worker takes from the broker at once"
         ),

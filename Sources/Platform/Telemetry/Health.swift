@@ -26,7 +26,8 @@ public final class Health: Sendable {
     private struct State {
         var loops: [String: Loop] = [:]
         var checks: [String: @Sendable () -> Finding] = [:]
-        var hasStarted = false
+        /// Parts that have not started yet.
+        var starting = 1
         var stuckMs: Int64 = 60_000
     }
 
@@ -51,8 +52,11 @@ public final class Health: Sendable {
     /// A loop that has not turned for so long is stuck.
     public func setStuck(ms: Int64) { state.withLock { $0.stuckMs = ms } }
 
-    /// Everything that was to be made is made: from now on the checks alone say whether it is ready.
-    public func started() { state.withLock { $0.hasStarted = true } }
+    /// The process starts when so many parts have. To be called before the first of them does.
+    public func setParts(_ count: Int) { state.withLock { $0.starting = count } }
+
+    /// Everything that was to be made is made: from now on the checks alone say whether it is ready. Each part says it once.
+    public func started() { state.withLock { $0.starting -= 1 } }
 
     /// A loop to be watched until it says that it has ended; one that had the name before is forgotten.
     /// - Parameter patience: how many times longer than others it may take, for what waits for servers of others by itself.
@@ -88,7 +92,7 @@ public final class Health: Sendable {
         var found: [(name: String, finding: Finding)] = []
         if isStopping() {
             found.append(("process", .ill("is stopping")))
-        } else if !state.hasStarted {
+        } else if state.starting > 0 {
             found.append(("process", .ill("is starting")))
         } else {
             found += state.checks.sorted { $0.key < $1.key }.map { ($0.key, $0.value()) }

@@ -1,3 +1,4 @@
+internal import Glibc
 package import Kafka
 internal import Pipeline
 
@@ -29,6 +30,7 @@ package enum Topics {
         let cluster = try admin.cluster(timeoutMs: timeoutMs)
         let missing = all.filter { cluster.topics[$0] == nil }
         if missing.isEmpty { return cluster.topics.filter { all.contains($0.key) }.mapValues(\.partitions) }
+        let shape = shape.on(brokers: cluster.brokers)
         guard cluster.brokers >= shape.replication else {
             throw TopicFault(
                 description: "kafka.replication: is \(shape.replication), and \(cluster.brokers) brokers are there: "
@@ -40,8 +42,27 @@ package enum Topics {
                     name: $0, partitions: shape.partitions, replication: shape.replication,
                     config: config.merging(shape.config) { $1 })
             }, timeoutMs: 15_000)
+        try awaitEverywhere(missing, settings, cluster.addresses)
         return try admin.topics(timeoutMs: timeoutMs).filter { all.contains($0.key) }
     }
+
+    /// A broker that has not heard of a topic yet says that it is not there or has no partitions, and what waits to be sent fails: each is
+    /// asked before anything is sent. One that does not answer is away; it hears of them when it is back.
+    private static func awaitEverywhere(_ topics: [String], _ settings: KafkaSettings, _ addresses: [String]) throws {
+        for address in addresses {
+            var alone = settings
+            alone.brokers = address
+            let admin = try Admin(alone)
+            for _ in 0..<knownTries {
+                guard let known = try? admin.topics(timeoutMs: 2_000) else { break }
+                if topics.allSatisfy({ known[$0] != nil }) { break }
+                usleep(knownPauseMs * 1_000)
+            }
+        }
+    }
+
+    private static let knownTries = 100
+    private static let knownPauseMs: UInt32 = 100
 
     /// Properties of the topics that workers read which decide over results, as the brokers have them now.
     package struct Deciding: Sendable {
@@ -64,7 +85,8 @@ package enum Topics {
         _ settings: KafkaSettings, _ shape: TopicShape, timeoutMs: Int32
     ) throws -> TopicState {
         let admin = try Admin(settings)
-        let all = try admin.cluster(timeoutMs: timeoutMs).topics
+        let cluster = try admin.cluster(timeoutMs: timeoutMs)
+        let (all, isOpen, shape) = (cluster.topics, shape.replication == 0, shape.on(brokers: cluster.brokers))
         let ours = all.filter { (readings + results).contains($0.key) }
         func names(_ isMeant: (KnownTopic) -> Bool) -> String {
             ours.filter { isMeant($0.value) }.keys.sorted().joined(separator: ", ")
@@ -76,7 +98,11 @@ package enum Topics {
         let few = names { $0.copies < shape.replication }
         if !few.isEmpty {
             return standing(
-                "\(few): fewer copies than kafka.replication, \(shape.replication), wants. kafka-reassign-partitions.sh makes more; "
+                "\(few): fewer copies than "
+                    + (isOpen
+                        ? "the \(shape.replication) that \(cluster.brokers) brokers hold where kafka.replication is 0"
+                        : "kafka.replication, \(shape.replication), wants")
+                    + ". kafka-reassign-partitions.sh makes more; "
                     + "Drover changes no topic that is there (docs/operator.md)")
         }
         let behind = names { $0.inStep < $0.copies }
@@ -113,12 +139,17 @@ package struct TopicShape: Sendable {
     static let acknowledgingName = "min.insync.replicas"
 
     package let partitions: Int32
-    /// Copies of each record, each at another broker.
+    /// Copies of each record, each at another broker; 0: one at each, three at most.
     package let replication: Int32
 
     package init(partitions: Int32, replication: Int32) {
         self.partitions = partitions
         self.replication = replication
+    }
+
+    /// The same, with as many copies as the brokers make sense of.
+    package func on(brokers: Int) -> TopicShape {
+        replication > 0 ? self : TopicShape(partitions: partitions, replication: Int32(max(1, min(3, brokers))))
     }
 
     /// Copies that a record has when it is acknowledged. Two outlive the loss of a broker; more would only stand in the way when

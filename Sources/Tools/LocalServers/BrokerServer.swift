@@ -2,11 +2,12 @@ internal import Foundation
 
 /// The small broker of one data folder: noida-db, which speaks Kafka's protocol on the loopback. It keeps what it
 /// acknowledged only when it is stopped by SIGTERM: it saves late, up to a second after, longer with much data.
-final class BrokerServer: Sendable {
+final class BrokerServer: LocalBroker {
     let child: Child
     let port: UInt16
-    static let stopSeconds = 20.0
+    let stopSeconds = 20.0
 
+    var children: [Child] { [child] }
     var address: String { "127.0.0.1:\(port)" }
 
     private init(child: Child, port: UInt16) { (self.child, self.port) = (child, port) }

@@ -7,6 +7,8 @@ internal import Synchronization
 ///     children             processes started from here, one a line, so that the next start can end leftovers
 ///     postgres/            the cluster, unless postgres.location names another place
 ///     broker/ broker.port  the topics, and the port they were last served on
+///     broker.choice        which broker these topics are of
+///     kafka/               Apache Kafka's nodes, their settings, ports, keys and password
 ///     run/                 the database's socket, unless socket.location names another place
 ///     *.log *.log.1        what each server said in this and in the last run
 package final class DataFolder: Sendable {

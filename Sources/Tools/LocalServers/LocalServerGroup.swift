@@ -1,20 +1,20 @@
 internal import Glibc
 internal import Synchronization
 
-/// A PostgreSQL server and a small broker of this process's own, for trying and developing: the same protocols, topics
-/// and SQL as in production, on the loopback and a private socket. PostgreSQL is as durable as ever; the broker loses
-/// what it acknowledged in its last second when it is killed.
+/// A PostgreSQL server and a broker of this process's own, for trying and developing: the same protocols, topics and SQL
+/// as in production, on the loopback and a private socket. PostgreSQL is as durable as ever, and so is Apache Kafka; the
+/// embedded broker loses what it acknowledged in its last second when it is killed.
 ///
 /// The servers end with this process, however it ends. Methods may be called from any thread.
 package final class LocalServerGroup: Sendable {
     private let folder: DataFolder
-    private let broker: BrokerServer
+    let broker: any LocalBroker
     private let postgres: PostgresServer
     private let log: @Sendable (String) -> Void
     private let stopped = Mutex(false)
 
     private init(
-        folder: DataFolder, broker: BrokerServer, postgres: PostgresServer, log: @escaping @Sendable (String) -> Void
+        folder: DataFolder, broker: any LocalBroker, postgres: PostgresServer, log: @escaping @Sendable (String) -> Void
     ) {
         self.folder = folder
         self.broker = broker
@@ -30,17 +30,19 @@ package final class LocalServerGroup: Sendable {
         let log = settings.log
         let folder = try DataFolder(settings.dataDirectory)
         try folder.endLeftovers(log: log)
-        let brokerBinary = try findBroker(settings.brokerBinary)
+        // Found before anything is started for nothing.
+        let begin = try beginning(settings, folder)
         let places = try PostgresPlaces(folder, log: log)
         let binaries = try findPostgres(settings.postgresBinDirectory, clusterVersion: places.versionOfCluster)
 
         let postgres = try PostgresServer(folder: folder, places: places, binaries: binaries, log: log)
         do {
             try folder.record([postgres.child])
-            let broker = try BrokerServer.start(folder: folder, binary: brokerBinary, log: log)
+            let broker = try begin()
             let servers = LocalServerGroup(folder: folder, broker: broker, postgres: postgres, log: log)
             // From here on deinit stops both when something throws.
-            try folder.record([postgres.child, broker.child])
+            try folder.record([postgres.child] + broker.children)
+            try folder.keep(settings.broker)
             try postgres.waitUntilReady(seconds: 60)
             try postgres.execute(DatabaseSetup.create, database: "postgres")
             log("PostgreSQL in \(places.cluster) and the broker on \(broker.address) are up")
@@ -50,6 +52,24 @@ package final class LocalServerGroup: Sendable {
             throw error
         }
     }
+
+    /// How the broker that was chosen is started.
+    private static func beginning(
+        _ settings: LocalServerSettings, _ folder: DataFolder
+    ) throws -> () throws -> any LocalBroker {
+        try folder.refuse(otherThan: settings.broker)
+        switch settings.broker {
+        case .embedded:
+            let binary = try findBroker(settings.brokerBinary)
+            return { try BrokerServer.start(folder: folder, binary: binary, log: settings.log) }
+        case .kafka(let nodes, let isSecure):
+            _ = try KafkaInstallation.find()
+            return { try KafkaServer.start(folder: folder, nodes: nodes, isSecure: isSecure, log: settings.log) }
+        }
+    }
+
+    /// Settings of Drover by which the broker is reached.
+    package var brokerSettings: [String: String] { broker.settings.merging(["kafka.brokers": brokers]) { $1 } }
 
     /// The broker's address as librdkafka's `bootstrap.servers` takes it.
     package var brokers: String { broker.address }
@@ -67,13 +87,15 @@ package final class LocalServerGroup: Sendable {
 
     /// A sentence when one of the servers ended by itself, nil while both run. Cheap: ask once a second.
     package func failure() -> String? {
-        for child in [postgres.child, broker.child] where child.exitStatus() != nil {
-            return "\(child.name), process \(child.pid), ended by itself; see \(folder.file(child.name + ".log"))"
-        }
-        return nil
+        do {
+            if try broker.mend(log: log) { try folder.record([postgres.child] + broker.children) }
+        } catch { return "the broker cannot be started again: \(error)" }
+        guard let child = postgres.child.exitStatus() == nil ? broker.ended : postgres.child else { return nil }
+        return "\(child.name), process \(child.pid), ended by itself; see \(folder.file(child.name + ".log"))"
     }
 
-    /// Stops both, waits, and gives the data folder free: at most 50 s, usually well under one. May be called twice.
+    /// Stops both, waits, and gives the data folder free: at most a minute and a half, usually in a second; three
+    /// nodes of Kafka take as long as the slowest. May be called twice.
     package func stop() {
         let first = stopped.withLock { stopped in
             defer { stopped = true }
@@ -81,8 +103,9 @@ package final class LocalServerGroup: Sendable {
         }
         guard first else { return }
         // Both are asked before either is waited for: the broker's saving and the database's checkpoint overlap.
-        for child in [broker.child, postgres.child] { child.signal(child.stopSignal) }
-        Self.end(broker.child, seconds: BrokerServer.stopSeconds, log: log)
+        for child in broker.children + [postgres.child] { child.signal(child.stopSignal) }
+        let deadline = Monotonic.now + broker.stopSeconds
+        for child in broker.children { Self.end(child, seconds: max(0, deadline - Monotonic.now), log: log) }
         Self.end(postgres.child, seconds: 30, log: log)
         postgres.removeSocketFolder()
         folder.remove("children")
@@ -93,7 +116,7 @@ package final class LocalServerGroup: Sendable {
         guard child.exitStatus() == nil else { return }
         child.signal(child.stopSignal)
         if child.waitForExit(seconds: seconds) != nil { return }
-        log("\(child.name), process \(child.pid), did not stop in \(Int(seconds)) s: killing it")
+        log("\(child.name), process \(child.pid), did not stop in time: killing it")
         child.signal(SIGKILL)
         _ = child.waitForExit(seconds: 5)
     }

@@ -7,6 +7,8 @@ package struct LocalServerSettings: Sendable {
     /// The broker's program, `noida-db`. Nil: `$DROVER_BROKER`, then `.drover/venv` in a folder above the running
     /// program (where Deploy/install puts it), then `PATH`.
     package var brokerBinary: String?
+    /// Which broker stands beside the database.
+    package var broker: BrokerChoice
     /// The folder that holds `postgres` and `initdb`. Nil: the version that made the cluster or, for a new one, the
     /// newest under /usr/lib/postgresql, then `PATH`.
     package var postgresBinDirectory: String?
@@ -14,11 +16,13 @@ package struct LocalServerSettings: Sendable {
     package var log: @Sendable (String) -> Void
 
     package init(
-        dataDirectory: String, brokerBinary: String? = nil, postgresBinDirectory: String? = nil,
+        dataDirectory: String, brokerBinary: String? = nil, broker: BrokerChoice = .embedded,
+        postgresBinDirectory: String? = nil,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.dataDirectory = dataDirectory
         self.brokerBinary = brokerBinary
+        self.broker = broker
         self.postgresBinDirectory = postgresBinDirectory
         self.log = log
     }

@@ -8,6 +8,9 @@ extension LocalServerGroup {
             "DROVER_TEST_POSTGRES=\(conninfo(user: "postgres"))",
             "DROVER_TEST_BROKERS=\(brokers)",
         ]
+            + broker.settings.sorted { $0.key < $1.key }.map {
+                "DROVER_\($0.key.uppercased().replacing(".", with: "_"))=\($0.value)"
+            }
     }
 
     /// The whole of `drover servers`: starts the servers, hands the lines of `testEnvironment()` to `ready`, stays up

@@ -15,7 +15,7 @@ extension ServiceRoles {
         try MetricsRole.serving(settings, log: ServiceRoles.log) {
             // The spool keeps what the broker does not take.
             try HealthRole.watch(
-                settings, database: settings.gatewayConninfo, needsBroker: false)
+                settings, of: .gateway, database: settings.gatewayConninfo, needsBroker: false)
             let gateway = try ServiceRoles.gateway(settings, log: ServiceRoles.log)
             let hours = try ServiceRoles.campusHours(settings, log: ServiceRoles.log)
             defer { hours.stop() }

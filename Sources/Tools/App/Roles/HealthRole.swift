@@ -3,6 +3,7 @@ internal import Kafka
 internal import Postgres
 package import Settings
 internal import Storage
+internal import Synchronization
 package import Telemetry
 internal import Threads
 
@@ -12,14 +13,29 @@ package enum HealthRole {
 
     private static let connectS = 3
     private static let brokerMs: Int32 = 3_000
+    private static let isTogether = Atomic(false)
+
+    /// The process has several roles: each has checks of its own, and it is ready when all are.
+    static func together(_ roles: Int) {
+        shared.setParts(roles)
+        isTogether.store(true, ordering: .releasing)
+    }
+
+    /// A check's name: the role's stands before it where there are several.
+    private static func name(_ check: String, of role: ServiceRole?) -> String {
+        guard let role, isTogether.load(ordering: .acquiring) else { return check }
+        return "\(role)-\(check)"
+    }
 
     /// From now on it is asked, whenever somebody wants to know, whether the database and the broker are there.
     /// - Parameters:
+    ///   - role: who needs them; nil: all of this process.
     ///   - database: connection string of the role.
     ///   - logins: others that it needs; those that are not set, or are the role's own, are not asked.
     ///   - needsBroker: false: without it the role does its work, in part or for a while.
     package static func watch(
-        _ settings: Settings, database: String, logins: [DatabaseLoginSetting] = [], needsBroker: Bool = true
+        _ settings: Settings, of role: ServiceRole? = nil, database: String, logins: [DatabaseLoginSetting] = [],
+        needsBroker: Bool = true
     ) throws {
         shared.setStuck(ms: settings.integer("health.stuck_s") * 1_000)
         let known = Set(try Home.migrations().map(\.number))
@@ -40,7 +56,7 @@ package enum HealthRole {
                 }
             }
         }
-        shared.check("database") { postgres.finding() }
+        shared.check(name("database", of: role)) { postgres.finding() }
         let others = logins.map { (setting: $0, conninfo: settings.text($0.key)) }
             .filter { !$0.conninfo.isEmpty && $0.conninfo != database }
         if !others.isEmpty {
@@ -49,7 +65,7 @@ package enum HealthRole {
                 let asked = DatabaseLoginProbe(others, connectS: connectS)
                 return { try asked.ask() }
             }
-            shared.check("logins") { inquiry.finding() }
+            shared.check(name("logins", of: role)) { inquiry.finding() }
         }
         let kafka = try settings.kafka(clientID: "drover-health")
         let broker = BackgroundProbe("ask-broker") {
@@ -66,7 +82,7 @@ package enum HealthRole {
                 }
             }
         }
-        shared.check("broker") { needsBroker ? broker.finding() : broker.finding().bearable }
+        shared.check(name("broker", of: role)) { needsBroker ? broker.finding() : broker.finding().bearable }
     }
 
     /// A database that is ahead is a newer program's, made so that this one goes on.

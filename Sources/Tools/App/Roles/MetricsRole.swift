@@ -11,6 +11,7 @@ package enum MetricsRole {
     /// A prober may have to wait a moment for a server of others; the next is answered meanwhile.
     private static let threads = 3
     private static let roles = Mutex<[String: Metrics]>([:])
+    private static let isServing = Mutex(false)
 
     /// New figures of a role. One that starts again begins from zero, as counters of a process do.
     package static func of(_ role: String) -> Metrics {
@@ -22,10 +23,10 @@ package enum MetricsRole {
     /// Metrics of all services of others that this process asks; there from the first one that is set.
     package static let outside = ExternalServiceMetrics(of("outside"))
 
-    /// Serves them while `body` runs; `metrics.port` 0: nobody asks.
+    /// Serves them while `body` runs; `metrics.port` 0: nobody asks. Within another's body they are served already.
     package static func serving<R>(_ settings: Settings, log: Log, _ body: () throws -> R) throws -> R {
         let port = settings.integer("metrics.port")
-        guard port > 0 else { return try body() }
+        guard port > 0, isServing.withLock({ isServing in !isServing }) else { return try body() }
         let (release, migration) = (Home.release ?? "none", String(try Home.migration()))
         of("build").gauges(
             "drover_build_info", "Which program this is: its release, and the migration that it needs. Always 1.",
@@ -38,7 +39,11 @@ package enum MetricsRole {
         } catch {
             throw Failure("metrics.port: \(port) at \(settings.text("metrics.host")) cannot be listened on: \(error)")
         }
-        defer { server.stop() }
+        isServing.withLock { $0 = true }
+        defer {
+            isServing.withLock { $0 = false }
+            server.stop()
+        }
         log.info("figures are served", ["port": "\(port)"])
         return try body()
     }

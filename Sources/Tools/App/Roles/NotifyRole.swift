@@ -15,7 +15,8 @@ extension ServiceRoles {
         try MetricsRole.serving(settings, log: ServiceRoles.log) {
             // Reports that fall due are read as their owner reads.
             let isReporting = !settings.text("postgres.page_url").isEmpty
-            try HealthRole.watch(settings, database: settings.relayConninfo, logins: isReporting ? [.page] : [])
+            try HealthRole.watch(
+                settings, of: .notify, database: settings.relayConninfo, logins: isReporting ? [.page] : [])
             let others = try RelayRole.start(settings, log: ServiceRoles.log)
             defer { for other in others { other.stop() } }
             try ServiceRoles.withTicks(settings, of: "notify", log: ServiceRoles.log) { _ in

@@ -11,7 +11,8 @@ extension ServiceRoles {
         try MetricsRole.serving(settings, log: ServiceRoles.log) {
             // Pages are there without the broker; only what is handed in has to wait.
             try HealthRole.watch(
-                settings, database: settings.readerConninfo, logins: [.page, .survey, .query], needsBroker: false)
+                settings, of: .serve, database: settings.readerConninfo, logins: [.page, .survey, .query],
+                needsBroker: false)
             let page = try PageRole(settings, log: ServiceRoles.log)
             defer { page.stop() }
             tell("the page is at \(page.address)")

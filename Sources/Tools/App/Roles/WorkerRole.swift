@@ -12,7 +12,7 @@ extension ServiceRoles {
         Signals.install()
         let instance = settings.text("kafka.instance_id")
         try MetricsRole.serving(settings, log: ServiceRoles.log) {
-            try HealthRole.watch(settings, database: settings.text("postgres.url"))
+            try HealthRole.watch(settings, of: .work, database: settings.text("postgres.url"))
             HealthRole.shared.started()
             HealthRole.shared.check("partitions") { .ill("the worker cannot start yet: see its log") }
             try ServiceRoles.withTicks(settings, of: "work", log: ServiceRoles.log) { ticker in

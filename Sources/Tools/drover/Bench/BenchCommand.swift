@@ -14,12 +14,14 @@ import Reports
 /// `drover bench sightings`: how fast sightings are loaded, and what analysts ask of them.
 /// `drover bench scale`: what a vehicle costs, for fleets of growing size.
 /// `drover bench relay`: how long a record takes from a commit to its topic.
+/// `drover bench joins`: members that join and leave a group at once: whether a process ends by a signal.
 /// `drover bench backlog`: how long a machine's late readings take, and what the others feel of it.
 /// `drover bench peers`: ours and other engines on one job.
 extension Command {
     static let bench = Command(
         name: "bench",
-        operands: "engine|load|backlog|scale|relay|dispatch|campus|sightings|peers|accuracy [FILE…]|all [options]",
+        operands:
+            "engine|load|backlog|scale|relay|joins|dispatch|campus|sightings|peers|accuracy [FILE…]|all [options]",
         summary: "Measures on servers of its own in a temporary folder. Build in release first.",
         options: [
             .init("--records", "N", "engine, sightings: how many records (default 1000000); backlog: (default 100000)"),
@@ -28,7 +30,8 @@ extension Command {
             .init("--late", "SHARE", "scale: percent of the records that come after all others (default 1)"),
             .init("--bad", "SHARE", "scale: percent that nobody can decode (default 0.1)"),
             .init(
-                "--brokers", "HOST:PORT", "engine, load: a broker without drover topics (default: the embedded one)"),
+                "--brokers", "HOST:PORT",
+                "engine, load, joins: a broker without drover topics (default: the embedded one)"),
             .init(
                 "--rate", "N", "load: records a second, and as many cars (default 50000); campus: requests (default 50)"
             ),
@@ -36,6 +39,8 @@ extension Command {
             .init("--order", "O", "backlog: in_order, newest_first or scattered (default: all three)"),
             .init("--seconds", "S", "load: for how long (default 30); campus: (default 60)"),
             .init("--commits", "N", "relay: how many commits, one by one (default 1000)"),
+            .init("--joins", "N", "joins: how many (default 2000)"),
+            .init("--member", "SEED", "joins: in this process only, which prints how long leaving took"),
             .init(
                 "--stream", "FILE",
                 "dispatch: a recorded stream of events (default: seeded ones of 5, 20, 100 vehicles)"),
@@ -51,6 +56,14 @@ extension Command {
         run: { arguments in
             guard let name = arguments.operands.first else { throw UsageError("name a bench, or all") }
             let format = try arguments.one("--format", of: ["table": false, "json": true], standard: "table")
+            if name == "joins", let seed = try arguments.integer("--member", in: 0...1_000_000_000) {
+                let settings = try SettingsSource.load(
+                    arguments, overrides: SettingsSource.ownBroker(arguments.text("--brokers") ?? "127.0.0.1:9092"))
+                Out.result(
+                    try JoinsBench.member(
+                        settings.kafka(clientID: "drover-bench"), joins: joins(arguments), seed: UInt64(seed)))
+                return .done
+            }
             let before = BenchFile.load
             let stand = BenchEnvironment(arguments)
             let benches = try benches(arguments, on: stand)
@@ -89,6 +102,7 @@ extension Command {
             ("backlog", { try backlogBench(arguments, records: records, on: stand).run() }),
             ("scale", { try scaleBench(arguments, vehicles: vehicles, on: stand).run() }),
             ("relay", { try RelayBench(commits: commits, on: stand).run() }),
+            ("joins", { try JoinsBench(joins: try joins(arguments), on: stand).run(brokers: brokers) }),
             ("dispatch", { try dispatchBench(arguments, on: stand) }),
             ("campus", { try campusBench(arguments, on: stand) }),
             ("peers", { try PeersBench(on: stand).run() }),
@@ -100,6 +114,10 @@ extension Command {
                 }
             ),
         ]
+    }
+
+    private static func joins(_ arguments: Arguments) throws -> Int {
+        Int(try arguments.integer("--joins", in: 1...1_000_000) ?? 2_000)
     }
 
     private static func loadBench(_ arguments: Arguments, on stand: BenchEnvironment) throws -> LoadBench {

@@ -20,7 +20,8 @@ extension Command {
         name: "up", operands: "[options]",
         summary: "Everything on this machine: servers of its own, a worker, a gateway and the page, until Ctrl-C.",
         options: [
-            .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)"),
+            .init("--data", "DIR", "where the embedded servers keep their data (default .drover/data)")
+        ] + brokerOptions + [
             .init("--port", "N", "port of the page on the loopback (default: any free one)"),
             .init(
                 "--sample", nil,
@@ -30,14 +31,33 @@ extension Command {
         example: "drover up --sample",
         run: runUp)
 
+    private static let brokerOptions: [Option] = [
+        .init(
+            "--broker", "B", "embedded, or kafka: Apache Kafka of $DROVER_KAFKA_HOME, .drover/kafka or ../shared/kafka"),
+        .init("--nodes", "N", "kafka: 1 or 3, of which one may be away (default 1)"),
+        .init("--secure", nil, "kafka: TLS, and a log-in (PLAIN)"),
+    ]
+
+    private static func localServers(_ arguments: Arguments, data: String) throws -> LocalServerSettings {
+        let nodes = try arguments.integer("--nodes", in: 1...3) ?? 1
+        let broker: BrokerChoice
+        do {
+            broker = try BrokerChoice(
+                arguments.text("--broker"), nodes: Int(nodes), isSecure: arguments.has("--secure"))
+        } catch let error as LocalServerError {
+            throw UsageError(error.description)
+        }
+        return LocalServerSettings(dataDirectory: data, broker: broker, log: { Out.note($0) })
+    }
+
     static let servers = Command(
         name: "servers", operands: "--data DIR",
         summary: "Only the embedded servers, for tests: prints how to reach them and stays up until SIGTERM.",
-        options: [.init("--data", "DIR", "where the servers keep their data")],
+        options: [.init("--data", "DIR", "where the servers keep their data")] + brokerOptions,
         example: "drover servers --data /tmp/drover-servers",
         run: { arguments in
             guard let data = arguments.text("--data") else { throw UsageError("--data is missing") }
-            try LocalServerGroup.serve(LocalServerSettings(dataDirectory: data, log: { Out.note($0) })) { lines in
+            try LocalServerGroup.serve(localServers(arguments, data: data)) { lines in
                 Out.result(lines.joined(separator: "\n"))
             }
             return .done
@@ -49,18 +69,19 @@ extension Command {
         let data = arguments.text("--data") ?? ".drover/data"
         Out.note("drover \(try Home.version())")
         try refuseTakenPort(port)
-        let embedded = try LocalServerGroup.start(LocalServerSettings(dataDirectory: data, log: { Out.note($0) }))
+        let servers = try localServers(arguments, data: data)
+        let embedded = try LocalServerGroup.start(servers)
         defer { embedded.stop() }
         let folder = UpFolder(data)
         let logins = upLogins(embedded)
         let settings = try upSettings(
             arguments, folder,
-            logins.merging(SettingsSource.ownBroker(embedded.brokers)) { $1 }
+            logins.merging(SettingsSource.ownBroker(embedded.brokerSettings)) { $1 }
                 .merging(["web.port": String(port), "gateway.spool_path": data + "/spool.sqlite"]) { $1 })
         try folder.prepare(for: settings)
         _ = try migrate(settings.text("postgres.owner_url"))
         try embedded.grantRoles()
-        try loadShippedTaxonomy(settings)
+        try loadShippedTaxonomy(settings, isSample: arguments.has("--sample"))
         let log = ServiceRoles.log(standard: .warning)
         try HealthRole.watch(
             settings, database: settings.text("postgres.url"),
@@ -71,7 +92,7 @@ extension Command {
         defer { page.stop() }
         // The port: links of `drover account` lead to this page.
         let beside = try RunningServerSettings.write(
-            logins.merging(["kafka.brokers": embedded.brokers, "web.port": String(page.port)]) { $1 }
+            logins.merging(embedded.brokerSettings) { $1 }.merging(["web.port": String(page.port)]) { $1 }
                 .merging(try folder.beside(settings)) { $1 }, to: data)
         let lost = try Offsets(settings).resetLost().count
         if lost > 0 { Out.note("the embedded broker lost \(lost) partitions when it was killed; they are read anew") }
@@ -92,9 +113,11 @@ extension Command {
         return try MetricsRole.serving(settings, log: log) {
             try ServiceRoles.withTicks(settings, of: "work", log: log) { _ in
                 Out.note("other commands find all of this with --settings \(quoted(beside))")
-                Out.note(
-                    "the broker knows no passwords: other users of this machine can read and write its topics (docs/security.md)"
-                )
+                if !arguments.has("--secure") {
+                    Out.note(
+                        "the broker knows no passwords: other users of this machine can read and write its topics (docs/security.md)"
+                    )
+                }
                 if isFresh { try InitialLimits.set(settings) }
                 return try stay(
                     arguments, settings, embedded, page, people, beside: beside, data: data, lost: lost, log: log)
@@ -148,8 +171,10 @@ extension Command {
         try sayWhere(settings, page, people)
         if people != nil { sayWhatToTry(page, beside: beside) }
         Out.note(
-            "Ctrl-C stops everything. What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."
-        )
+            "Ctrl-C stops everything. "
+                + (arguments.text("--broker") == "kafka"
+                    ? "What Kafka holds survives a stop, and a kill."
+                    : "What the embedded broker holds survives a stop; a kill -9 of it may lose its last second."))
         sample?.begin()
         var watch = try RulesFolderMonitor(settings, log: log)
         HealthRole.shared.started()

@@ -6,6 +6,7 @@ enum Commands {
     static let all: [Command] = [
         .up, .trips, .alerts, .plan, .importCars, .importMachines, .importDispatch, .importPeople, .importSightings,
         .export, .report, .schedule, .query, .work, .gateway, .gatewayPoll, .gatewayLog, .pullISO, .serve, .notify,
+        .run,
         .migrate,
         .check, .settings, .status, .health, .offsets, .clock, .retention, .rejected, .quarantine, .replay, .verify,
         .rulesPublish,

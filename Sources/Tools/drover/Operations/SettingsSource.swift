@@ -45,7 +45,10 @@ enum SettingsSource {
     }
 
     /// Settings of a broker of our own: no TLS and SASL, whatever a file says of those in production.
-    static func ownBroker(_ brokers: String) -> [String: String] {
+    static func ownBroker(_ brokers: String) -> [String: String] { ownBroker(["kafka.brokers": brokers]) }
+
+    /// - Parameter settings: that it is reached by; the others are those of a plain one.
+    static func ownBroker(_ settings: [String: String]) -> [String: String] {
         let others = SettingRow.table.map(\.key).filter { key in
             key == "kafka.replication"
                 || ["kafka.security_", "kafka.ca_", "kafka.certificate_", "kafka.key_", "kafka.sasl_"].contains {
@@ -53,6 +56,6 @@ enum SettingsSource {
                 }
         }
         let plain = Dictionary(uniqueKeysWithValues: others.map { ($0, SettingRow.of($0)!.standard) })
-        return plain.merging(["kafka.brokers": brokers]) { $1 }
+        return plain.merging(settings) { $1 }
     }
 }
