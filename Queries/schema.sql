@@ -5310,6 +5310,31 @@ $$;
 REVOKE ALL ON FUNCTION drover.change_account(a_session bytea, a_first_name text, a_last_name text, the_units text, a_zone text) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.change_account(a_session bytea, a_first_name text, a_last_name text, the_units text, a_zone text) TO drover_api;
 
+-- Changes of a fleet what is named: NULL leaves the name or what it is part of, '' takes it out of the other. What somebody else does meanwhile
+-- stays. Vehicles as `machine mtg-1`. False: not by an administrator, or an account or fleet is not there, or fleets would be nested twice; then
+-- nothing is changed.
+CREATE FUNCTION drover.change_fleet(a_fleet text, new_name text, is_part_of text, added text[], taken text[], joined text[], left_by text[]) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF (NOT 'administrator' = ANY (drover.sight_roles())) THEN RETURN false; END IF;
+    UPDATE drover.fleet f SET name = coalesce(new_name, f.name),
+            part_of = CASE WHEN is_part_of IS NULL THEN f.part_of ELSE nullif(is_part_of, '') END
+        WHERE f.fleet = a_fleet;
+    IF NOT FOUND THEN RETURN false; END IF;
+    DELETE FROM drover.fleet_vehicle v WHERE v.fleet = a_fleet AND v.kind || ' ' || v.vehicle = ANY (taken);
+    INSERT INTO drover.fleet_vehicle (fleet, kind, vehicle)
+        SELECT DISTINCT a_fleet, split_part(v, ' ', 1), split_part(v, ' ', 2) FROM unnest(added) v ON CONFLICT DO NOTHING;
+    DELETE FROM drover.fleet_member m WHERE m.fleet = a_fleet AND m.account = ANY (left_by);
+    INSERT INTO drover.fleet_member (fleet, account) SELECT DISTINCT a_fleet, m FROM unnest(joined) m ON CONFLICT DO NOTHING;
+    RETURN true;
+EXCEPTION WHEN foreign_key_violation OR check_violation THEN
+    RETURN false;
+END $$;
+REVOKE ALL ON FUNCTION drover.change_fleet(a_fleet text, new_name text, is_part_of text, added text[], taken text[], joined text[], left_by text[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.change_fleet(a_fleet text, new_name text, is_part_of text, added text[], taken text[], joined text[], left_by text[]) TO drover_page;
+
 -- Ends all other sessions. False: the old password is another.
 CREATE FUNCTION drover.change_password(a_session bytea, old_password bytea, new_password bytea, new_salt bytea, the_memory_kib integer, the_passes integer) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
@@ -6534,6 +6559,22 @@ END $$;
 REVOKE ALL ON FUNCTION drover.mail_revised_report(a_schedule bigint, a_due timestamp with time zone) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.mail_revised_report(a_schedule bigint, a_due timestamp with time zone) TO drover_page;
 
+-- Makes a fleet without vehicles and people. False: not by an administrator, there is one of this id, whether a list shows it or not, or fleets
+-- would be nested twice.
+CREATE FUNCTION drover.make_fleet(a_fleet text, a_name text, is_part_of text) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    IF (NOT 'administrator' = ANY (drover.sight_roles())) THEN RETURN false; END IF;
+    INSERT INTO drover.fleet (fleet, name, part_of) VALUES (a_fleet, a_name, is_part_of) ON CONFLICT (fleet) DO NOTHING;
+    RETURN FOUND;
+EXCEPTION WHEN foreign_key_violation OR check_violation THEN
+    RETURN false;
+END $$;
+REVOKE ALL ON FUNCTION drover.make_fleet(a_fleet text, a_name text, is_part_of text) FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.make_fleet(a_fleet text, a_name text, is_part_of text) TO drover_page;
+
 -- Makes the partition that holds a time where it is missing. Of a table that has none (a replay's) it makes nothing.
 -- Attached and not made in place: that would wait for whoever reads the table, and hold up all others meanwhile.
 CREATE FUNCTION drover.make_period(a_table regclass, a_time timestamp with time zone) RETURNS void
@@ -7177,6 +7218,26 @@ CREATE FUNCTION drover.own_survey_receipts(before_number bigint, most integer) R
 $$;
 REVOKE ALL ON FUNCTION drover.own_survey_receipts(before_number bigint, most integer) FROM PUBLIC;
 GRANT ALL ON FUNCTION drover.own_survey_receipts(before_number bigint, most integer) TO drover_page;
+
+-- Whose machines the asking dealer looks after: for each that was confirmed to them and has not ended, its owners as they are now. Who has left
+-- the fleet, lost the role or is disabled is an owner no more.
+CREATE FUNCTION drover.owners_of_dealt() RETURNS TABLE(vehicle text, owner text, owner_name text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 100
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+    SELECT DISTINCT d.vehicle, a.account, trim(a.first_name || ' ' || a.last_name)
+    FROM drover.dealership d
+        JOIN drover.fleet_vehicle v ON v.kind = 'machine' AND v.vehicle = d.vehicle
+        JOIN drover.fleet f ON f.fleet = v.fleet
+        JOIN drover.fleet_member m ON m.fleet = f.fleet OR m.fleet = f.part_of
+        JOIN drover.account a ON a.account = m.account
+    WHERE d.dealer = drover.sight_account() AND 'dealer' = ANY (drover.sight_roles())
+        AND d.confirmed_at IS NOT NULL AND d.ended_at IS NULL
+        AND a.disabled_at IS NULL AND a.roles && ARRAY['farmer', 'fleet_manager']
+    ORDER BY 1, 2 LIMIT 10000
+$$;
+REVOKE ALL ON FUNCTION drover.owners_of_dealt() FROM PUBLIC;
+GRANT ALL ON FUNCTION drover.owners_of_dealt() TO drover_page;
 
 -- Whose machine it is: farmers and fleet managers of its fleets.
 CREATE FUNCTION drover.owners_of_machine(a_vehicle text) RETURNS SETOF text

@@ -1,8 +1,10 @@
--- Question: What did the fuel of each fleet cost, month by month?
+-- Question: What did each fleet's fuel cost, month by month?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: price number = 1.5: of a litre
 -- Plan: vehicle_day
+-- Chart: cost by month
+-- Totals: km fuel_l cost
 -- Example result: north | 2013-08 | 1 | 217.669 | 19.706 | 29.56 | 13.58
 -- Cars of no fleet stand under an empty name; a car of two fleets is in both. Days are UTC.
 SELECT coalesce(f.fleet, '') AS fleet, to_char(d.day_at AT TIME ZONE 'UTC', 'YYYY-MM') AS month, count(DISTINCT d.vehicle) AS cars,

@@ -3,6 +3,8 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
+-- Chart: fuel_l by driver
+-- Totals: trips km fuel_l
 -- Example result: bob | 3 | 259.531 | 3 | 25.178 | 9.7 | 24.25
 -- Of trips that began in these days (UTC) and were not discarded; the consumption is that of trips whose fuel is known.
 SELECT coalesce(driver, '') AS driver, count(*) AS trips, round(sum(distance_mm) / 1e6, 3)::float8 AS km, count(fuel_l) AS trips_with_fuel,

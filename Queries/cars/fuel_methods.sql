@@ -1,8 +1,9 @@
--- Question: How is fuel known: which share of the way by which method?
+-- Question: How is fuel measured, and over which share of the distance?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: vehicle_day
+-- Chart: share_pct by method
 -- Example result: maf | 7 | 320.836 | 83.54
 SELECT coalesce(fuel_method, 'unknown') AS method, count(DISTINCT vehicle) AS cars, round(sum(distance_mm) / 1e6, 3)::float8 AS km,
     round(100 * sum(distance_mm) / nullif(sum(sum(distance_mm)) OVER (), 0), 2)::float8 AS share_pct

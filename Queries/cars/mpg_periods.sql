@@ -1,8 +1,9 @@
--- Question: How many miles per gallon did each car do, and how many in the period before?
+-- Question: Does each car use more or less fuel per distance than in the period before?
 -- Parameter: from date: the first day
 -- Parameter: to date: the last day; the period before has as many days
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: vehicle_day
+-- Chart: mpg_us by vehicle
 -- Example result: 2018-02-20_Seat_Leon_KA_KA_Frei.1hz |  | 11.4 | 
 WITH half AS (
     SELECT vehicle, day_at >= $1::date::timestamp AT TIME ZONE 'UTC' AS is_now, sum(distance_mm) / 1e6 / 1.609344 AS miles,

@@ -1,9 +1,11 @@
--- Question: How often did each driver brake sharply per 100 km, by the hour of the day?
+-- Question: Who brakes harshly, and at which hour of the day?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: zone text = UTC: time zone of the hours
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
+-- Chart: sharp_brakings by driver
+-- Totals: km sharp_brakings
 -- Example result:  | 18 | 1.58 | 0 | 0
 -- Trips are worked out once each, before they meet their minutes.
 WITH t AS MATERIALIZED (

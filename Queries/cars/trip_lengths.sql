@@ -1,8 +1,10 @@
--- Question: How long are trips: how many of which distance?
+-- Question: How long are trips?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
+-- Chart: trips by from_km
+-- Totals: trips km
 -- Example result: 0 | 1 | 0 | 0
 WITH band (from_km, to_km) AS (VALUES (0, 1), (1, 2), (2, 5), (5, 10), (10, 20), (20, 50), (50, 100), (100, NULL)),
 driven AS (

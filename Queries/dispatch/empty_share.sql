@@ -1,8 +1,10 @@
--- Question: Which share of each vehicle's way between stops was driven with nobody on board?
+-- Question: How far does each vehicle drive with nobody on board?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: ride
+-- Chart: empty_km by vehicle
+-- Totals: km empty_km
 -- Example result: foggy | van-0 | 68.09 | 28.21 | 41.4
 -- Straight ways from stop to stop of rides that were brought there, day by day (UTC); places are to a thousandth of a degree.
 WITH stop AS (

@@ -3,6 +3,8 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: ride
+-- Chart: requests by day
+-- Totals: requests served cancelled expired refused
 -- Example result: foggy | 2026-09-14 | 48 | 97 | 37 | 1 | 3 | 7 | 0 | 77.1
 SELECT campus, to_char(hour_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, sum(requests) AS requests, sum(passengers) AS passengers, sum(served) AS served, sum(cancelled) AS cancelled,
     sum(expired) AS expired, sum(refused) AS refused, sum(outstanding) AS outstanding, round(100.0 * sum(served) / nullif(sum(requests), 0), 1)::float8 AS served_pct

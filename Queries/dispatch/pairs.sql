@@ -1,4 +1,4 @@
--- Question: From where to where do most people ride?
+-- Question: Which routes do people ride most?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all

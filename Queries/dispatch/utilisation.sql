@@ -1,8 +1,10 @@
--- Question: Which share of the time between a day's first and last stop did each vehicle have somebody on board?
+-- Question: How much of each day did each vehicle have passengers?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: ride
+-- Chart: with_passengers_h by vehicle
+-- Totals: h with_passengers_h
 -- Example result: foggy | van-0 | 2026-09-14 | 10.34 | 2.04 | 19.8 | 5
 WITH stop AS (
     SELECT campus, vehicle, request, pickup_at AS at, passengers AS change, from_latitude_deg AS latitude, from_longitude_deg AS longitude

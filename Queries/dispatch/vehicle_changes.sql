@@ -1,8 +1,10 @@
--- Question: Why were rides given to another vehicle than the one that people had been told?
+-- Question: Why were rides moved to another vehicle?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: dispatch_decision
+-- Chart: rides_moved by event
+-- Totals: decisions rides_moved
 -- Example result: foggy | cancel | 8 | 14 | 12 | 37.36
 -- By the event that led to it: a new request, a cancellation, an override, a vehicle that came or left …
 SELECT d.campus, step ->> 'event' AS event, count(DISTINCT d.record_offset) AS decisions, count(*) AS rides_moved, count(DISTINCT moved ->> 'request') AS rides,

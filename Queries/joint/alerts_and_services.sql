@@ -1,8 +1,10 @@
--- Question: Do alerts become more frequent the longer a machine's last service is ago?
+-- Question: Are there more alerts the longer ago the last service was?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: alert
+-- Chart: alerts by from_days
+-- Totals: alerts
 -- Example result: 0 | warning | 8 | 3 | 4
 -- Alerts by the days since the last service before them, in bands of 30 days; empty: no service is known.
 SELECT floor(extract(epoch FROM a.opened_at - s.done_at) / 86400 / 30)::int * 30 AS from_days, a.severity, count(*) AS alerts,

@@ -1,7 +1,9 @@
--- Question: What did each fleet do in each month: cars' kilometres and fuel, machines' alerts?
+-- Question: What did each fleet do, month by month?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Plan: vehicle_day
+-- Chart: km by month
+-- Totals: km fuel_l machine_alerts critical
 -- Example result: north | 2013-08 | 1 | 217.669 | 19.706 | 0 | 0
 WITH driven AS (
     SELECT f.fleet, date_trunc('month', d.day_at, 'UTC') AS month_at, count(DISTINCT d.vehicle) AS cars, sum(d.distance_mm) / 1e6 AS km, sum(d.fuel_l) AS fuel_l

@@ -3,6 +3,7 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: campus text = : its id; empty for all
 -- Plan: ride
+-- Totals: requests
 -- Example result: foggy | no | 72 | 19 | 3.79 | 11.57 | 21.75
 -- By the weather of the hour and cell in which the pickup lies; empty: no service told of it, or it is no longer kept.
 SELECT r.campus, w.precipitation_mm_per_h > 0 AS is_raining, count(*) AS requests, count(DISTINCT date_trunc('hour', r.requested_at, 'UTC')) AS hours,

@@ -1,8 +1,9 @@
--- Question: How does the weather change what cars burn: miles per gallon by temperature, dry and wet?
+-- Question: How does the weather change what cars burn?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: trip
+-- Totals: trips km fuel_l
 -- Example result: 0 | no | 1 | 42.417 | 3.598 | 27.73
 -- Of trips whose fuel and whose weather at the start are known. Bands of 10 °C by their lower end.
 SELECT floor(weather_temperature_c / 10)::int * 10 AS from_c, coalesce(weather_precipitation_mm_per_h, 0) > 0 AS is_wet, count(*) AS trips,

@@ -3,6 +3,8 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: alert
+-- Chart: open_min by parameter
+-- Totals: alerts still_open open_min
 -- Example result: 8R Tractor | Coolant Temperature | warning | 6 | 3 | 3 | 817386
 -- Minutes within the days asked for (UTC), up to now for what is open; withdrawn alerts are left out.
 SELECT model, parameter, severity, count(*) AS alerts, count(DISTINCT vehicle) AS machines, count(*) FILTER (WHERE resolved_at IS NULL) AS still_open,

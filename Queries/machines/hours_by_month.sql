@@ -1,8 +1,10 @@
--- Question: How many hours did each machine run in each month?
+-- Question: How many hours did each machine run, month by month?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: machine_reading
+-- Chart: run_h by vehicle
+-- Totals: run_h
 -- Example result: combine-1 | 2026-09 | 47.83 | 1247.83
 -- The meter at a month's end less that of the month before; of a machine's first month what its readings span. Months are UTC.
 WITH month AS (

@@ -1,7 +1,8 @@
--- Question: Which machines have been silent for long, and since when?
+-- Question: Which machines have gone silent, and since when?
 -- Parameter: hours number = 24: at least so many
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: vehicle
+-- Chart: silent_h by vehicle
 -- Example result: combine-1 |  | S690 Combine | 2026-09-15T23:50:00Z
 SELECT vehicle, name, model, last_reading_at AS silent_since, floor(extract(epoch FROM now() - last_reading_at) / 3600)::bigint AS silent_h
 FROM analyst.vehicle

@@ -1,6 +1,7 @@
 -- Question: How many hours has each machine run since its last service?
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: machine_reading
+-- Chart: since_service_h by vehicle
 -- Example result: combine-1 |  | S690 Combine |  |  | 1247.83 | 
 SELECT v.vehicle, v.name, v.model, s.done_at AS last_service_at, s.engine_hours_h AS at_service_h, r.engine_hours_h AS meter_h,
     r.engine_hours_h - s.engine_hours_h AS since_service_h

@@ -1,8 +1,10 @@
--- Question: How long did it take until somebody had seen an alert, by severity and parameter?
+-- Question: How long until somebody acknowledged an alert?
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: fleet text = : a fleet's id; empty for all
 -- Plan: alert
+-- Chart: alerts by parameter
+-- Totals: alerts acknowledged
 -- Example result: critical | Coolant Temperature | 7 | 3 | 33 | 65.8
 -- From when it came in (told) to the first acknowledgement; where it is not known when it came in, from its opening.
 SELECT severity, parameter, count(*) AS alerts, count(acknowledged_at) AS acknowledged,

@@ -2,6 +2,8 @@
 -- Parameter: species text: its accepted name
 -- Parameter: year integer: of the ISO weeks
 -- Plan: sighting_week_by_species
+-- Chart: individuals by iso_week
+-- Totals: sightings individuals
 -- Example result: 38 | 7 | 14 | 2
 SELECT iso_week, sum(sightings)::bigint AS sightings, sum(individuals)::bigint AS individuals, count(DISTINCT site) AS sites
 FROM analyst.species_week

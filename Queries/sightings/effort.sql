@@ -1,7 +1,9 @@
--- Question: How many surveys, hours and kilometres were walked at each site in a span of days, and how many by the protocol's rules?
+-- Question: How much was walked at each site, and how much of it by the protocol?
 -- Parameter: from date: the first day
 -- Parameter: to date: the last day
 -- Plan: survey_by_time
+-- Chart: surveys by site
+-- Totals: surveys hours km
 -- Example result: site-0 | 4 | 2 | 2 | 4 | 4.8
 SELECT site, count(*) AS surveys, count(*) FILTER (WHERE gate = 'within') AS within_rules,
     count(*) FILTER (WHERE gate = 'outside') AS outside_rules,

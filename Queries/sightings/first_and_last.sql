@@ -2,6 +2,7 @@
 -- Parameter: species text: its accepted name
 -- Parameter: site text = : one site; empty for all
 -- Plan: sighting
+-- Chart: individuals by year
 -- Example result: 2026 | 2026-09-14 | 2026-09-25 | 24
 SELECT extract(year FROM local_date)::int AS year, to_char(min(local_date), 'YYYY-MM-DD') AS first_seen,
     to_char(max(local_date), 'YYYY-MM-DD') AS last_seen, sum(individuals)::bigint AS individuals

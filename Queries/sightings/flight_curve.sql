@@ -3,6 +3,8 @@
 -- Parameter: site text: its id
 -- Parameter: year integer: of the ISO weeks
 -- Plan: survey
+-- Chart: mean by iso_week
+-- Totals: surveys individuals
 -- Example result: 38 | 3 | 6 | 2
 WITH visit AS (
     SELECT extract(week FROM local_date)::int AS iso_week, count(*) AS surveys

@@ -1,4 +1,4 @@
--- Question: Where was a species seen in a year: counts by cells of a tenth of a degree?
+-- Question: Where was a species seen in a year?
 -- Parameter: species text: its accepted name
 -- Parameter: year integer: of the calendar, UTC
 -- Plan: sighting

@@ -1,10 +1,12 @@
--- Question: What was seen within some kilometres of a place in a month of the year?
+-- Question: What is seen near a place in a month of the year?
 -- Parameter: latitude number: degrees
 -- Parameter: longitude number: degrees
 -- Parameter: km number = 5: how far
 -- Parameter: month integer: 1 to 12
 -- Parameter: limit integer = 100: so many species
 -- Plan: sighting
+-- Chart: individuals by species
+-- Totals: sightings individuals
 -- Example result: Acraea anemosa | 6 | 18
 SELECT species, count(*) AS sightings, sum(individuals)::bigint AS individuals
 FROM analyst.sighting

@@ -1,4 +1,4 @@
--- Question: Which surveys of a span of days did not keep to their protocol, and why?
+-- Question: Which surveys did not keep to their protocol, and why?
 -- Parameter: from date: the first day, UTC
 -- Parameter: to date: the last day
 -- Plan: survey_by_time

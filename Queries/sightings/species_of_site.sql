@@ -1,8 +1,10 @@
--- Question: Which species were seen at a site in a span of days, the most numerous first?
+-- Question: Which species were seen at a site?
 -- Parameter: site text: its id
 -- Parameter: from date = 1700-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Plan: sighting
+-- Chart: individuals by species
+-- Totals: sightings individuals
 -- Example result: Acraea anemosa | 6 | 18 | 2026-09-25
 SELECT species, count(*) AS sightings, sum(individuals)::bigint AS individuals, to_char(max(local_date), 'YYYY-MM-DD') AS last_seen
 FROM analyst.sighting

@@ -3,6 +3,8 @@
 -- Parameter: to date = 2200-12-31: the last day
 -- Parameter: tour text = : its id; empty for all
 -- Plan: tour_day
+-- Chart: visits by weekday
+-- Totals: visits
 -- Example result: 1 | 233 | 9
 -- 1 is Monday; days are those where the visitor was.
 SELECT extract(isodow FROM local_date)::int AS weekday, sum(events) AS visits, count(DISTINCT local_date) AS days_with_visits

@@ -3,6 +3,7 @@
 -- Parameter: from date = 1970-01-01: the first day
 -- Parameter: to date = 2200-12-31: the last day
 -- Plan: tour_day
+-- Chart: visits by waypoint
 -- Example result: 1 | gate | 724 | 100 | 
 -- In the order of the newest version; phones tell each visit of a waypoint once and say nothing of who it was, so one visitor's
 -- way and the time at a waypoint are not known.

@@ -170,6 +170,8 @@ struct CampusPartitionTests {
         ground.numbers = [.speedKmh: 25_500, .staleS: 120_000, .iterations: 100_000, .likelihoodDays: 7_000]
         ground.tables = [.speedsKmh: "0-24 20.5", .surgeRain: "0.5 1.1, 2.5 1.25"]
         ground.timeZone = "America/New_York"
+        ground.places = ["Main \"gate\"", "Über, 1,2 – 図書館"].compactMap { CampusPlace(name: $0, place: place(9, -9)) }
+        (ground.placesVersion, ground.placesBase) = (7, 6)
         let cell = WeatherCell(place(1, 2), sizeMilliDeg: 100)
         var hour = WeatherHour(ts: 1_700_000_000_000)
         hour.thousandths = [.precipitation: 1_200]
@@ -201,6 +203,49 @@ struct CampusPartitionTests {
             let read = try unsafe TickOrRecord(bytes, key: Array("c".utf8), RideRecords.decode)
             #expect(read == .record(record))
         }
+    }
+
+    @Test(
+        "A change of places leaves all else, settings leave the places, and what was made from older places is refused")
+    func places() throws {
+        let gate = try #require(CampusPlace(name: "Gate", place: place(9, 9)))
+        var named = squareCampus
+        named.numbers = [.staleS: 1_000]
+        (named.places, named.placesBase) = ([gate], 0)
+        var late = named
+        late.places = []
+        var faster = squareCampus
+        faster.numbers = [.speedKmh: 30_000]
+        var campuses = try CampusPartitionTests.feed(
+            CampusPartitionTests.day + [.campus(named), .campus(late), .campus(faster)], decidesFrom: 0)
+        let stands = try #require(campuses.dispatchers["c"]?.settings)
+        #expect(stands.places == [gate] && stands.placesVersion == 1 && stands.placesBase == nil)
+        #expect(stands.numbers == faster.numbers)
+        // Whatever a record told as the number of changes, the next one counts.
+        var last = squareCampus
+        last.placesVersion = .max
+        #expect(last.changed(by: named).places == nil)
+        named.placesBase = .max
+        #expect(last.changed(by: named).places == [gate])
+        // Of names there is nothing to decide.
+        #expect(campuses.drainChanges().decisions.map(\.offset) == [1, 2, 3, 6])
+    }
+
+    @Test("A place that cannot be read is passed over, and its campus stands")
+    func placesUnread() throws {
+        let text = "38.9,-77.0 Gate\\n91,0 Nowhere\\nx\\n38.9,-77.0  \\n38.9,-77.0 Library"
+        let json =
+            #"{"schema":1,"kind":"campus","id":"x","campus":"c","ts":1700000000000,"name":"C","#
+            + #""boundary":"38.9,-77 38.91,-77 38.91,-76.9","places":""# + text + #""}"#
+        let read = try unsafe TickOrRecord(Array(json.utf8), key: Array("c".utf8), RideRecords.decode)
+        guard case .record(let record) = read, case .campus(let settings) = record.kind else {
+            Issue.record("no campus")
+            return
+        }
+        #expect(settings.places?.map(\.name) == ["Gate", "Library"])
+        #expect(
+            CampusPlace(name: "two\nlines", place: place(0, 0)) == nil
+                && CampusPlace(name: " ", place: place(0, 0)) == nil)
     }
 
     @Test("The plane of a campus agrees with the great circle to a tenth of a per mille")

@@ -22,6 +22,14 @@ struct ReadyQueryTests {
         #expect(try query.explained().sql.hasSuffix("EXPLAIN (ANALYZE, BUFFERS, SUMMARY)\nSELECT $1, $2, $3, $4"))
     }
 
+    @Test("The head says what stands above the rows") func figures() throws {
+        let head = "-- Question: How many?\n-- Chart: km by vehicle\n-- Totals: km fuel_l\n"
+        let query = try ReadyQuery(name: "a/b", text: head + "SELECT 1")
+        #expect(query.chart?.value == "km" && query.chart?.label == "vehicle" && query.totals == ["km", "fuel_l"])
+        let plain = try ReadyQuery(name: "a/b", text: Self.text)
+        #expect(plain.chart == nil && plain.totals.isEmpty)
+    }
+
     @Test("Values come in their order; all that is wrong is said at once") func values() throws {
         let query = try ReadyQuery(name: "a/b", text: Self.text)
         #expect(
@@ -39,7 +47,7 @@ struct ReadyQueryTests {
         "A head that says it wrongly is refused",
         arguments: [
             "SELECT 1", "-- Question: a?\n-- Parameter: x\nSELECT 1",
-            "-- Question: a?\n-- Parameter: x kind: y\nSELECT 1",
+            "-- Question: a?\n-- Parameter: x kind: y\nSELECT 1", "-- Question: a?\n-- Chart: km\nSELECT 1",
         ])
     func faults(text: String) { #expect(throws: ReadyQuery.Fault.self) { try ReadyQuery(name: "a/b", text: text) } }
 }

@@ -176,7 +176,7 @@ package struct CampusBacktest {
     }
 
     private mutating func change(_ said: CampusSettings) {
-        guard let area = CampusArea(boundary: said.boundary) else { return }
+        guard said.placesBase == nil, let area = CampusArea(boundary: said.boundary) else { return }
         settings = said
         self.area = area
         settings.numbers.merge(changed) { $1 }

@@ -159,6 +159,12 @@ public struct CampusSettings: Equatable, Sendable {
     public var tables: [TableKey: String] = [:]
     /// The time zone whose hours the tables mean; nil: UTC.
     public var timeZone: String?
+    /// What people call places, in the order in which they are offered; nil: this says nothing of them.
+    public var places: [CampusPlace]?
+    /// How often they changed.
+    public var placesVersion: Int64 = 0
+    /// Of a record that changes the places alone: the version that it was made from.
+    public var placesBase: Int64?
 
     public static let cornersMax = 1_000
 

@@ -4,7 +4,7 @@ extension HTML {
     package static func page(title: String, head: HTML = "", body: HTML) -> HTML {
         """
         <!doctype html>
-        <html lang="en">
+        <html lang="\(Language.currentTag)">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -24,7 +24,7 @@ extension HTML {
     package static func document(title: String, head: HTML, body: HTML, bodyClass: HTML = "") -> HTML {
         """
         <!doctype html>
-        <html lang="en">
+        <html lang="\(Language.currentTag)">
         <head>
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">

@@ -49,39 +49,53 @@ package struct HTML: Equatable, Sendable {
 
 // `StaticString`, not `String`: what was read or computed cannot be passed off as a literal.
 extension HTML: ExpressibleByStringInterpolation {
-    package init(stringLiteral literal: StaticString) { markup = literal.description }
+    package init(stringLiteral literal: StaticString) {
+        markup = Language.current?.html(literal.description, []) ?? literal.description
+    }
 
-    package init(stringInterpolation parts: StringInterpolation) { markup = parts.markup }
+    package init(stringInterpolation parts: StringInterpolation) { markup = parts.whole }
 
+    /// What stands between its tags is in the reader's language; its values are as they are.
     package struct StringInterpolation: StringInterpolationProtocol {
-        fileprivate var markup = ""
+        /// The HTML; of another language than English the literal alone, with places for its values.
+        private var markup = ""
+        private var values: [String] = []
+        private let language: Language?
 
         package init(literalCapacity: Int, interpolationCount: Int) {
+            language = Language.current
             markup.reserveCapacity(literalCapacity + 16 * interpolationCount)
         }
 
+        fileprivate var whole: String { language?.html(markup, values) ?? markup }
+
         package mutating func appendLiteral(_ literal: StaticString) { markup += literal.description }
 
-        package mutating func appendInterpolation(_ part: HTML) { markup += part.markup }
+        private mutating func append(_ part: String) {
+            guard language != nil else { return markup += part }
+            markup.unicodeScalars.append(LiteralText.place(values.count))
+            values.append(part)
+        }
+
+        package mutating func appendInterpolation(_ part: HTML) { append(part.markup) }
 
         /// Nothing where there is none.
-        package mutating func appendInterpolation(_ part: HTML?) {
-            if let part { markup += part.markup }
-        }
+        package mutating func appendInterpolation(_ part: HTML?) { append(part?.markup ?? "") }
 
         /// `\(" checked", if: isChosen)`: a part that is there or not.
-        package mutating func appendInterpolation(_ part: HTML, if isThere: Bool) {
-            if isThere { markup += part.markup }
-        }
+        package mutating func appendInterpolation(_ part: HTML, if isThere: Bool) { append(isThere ? part.markup : "") }
 
         // Disfavored, so that literals between the parentheses are HTML, too: "\(isOpen ? "<b>open</b>" : "over")".
         @_disfavoredOverload
-        package mutating func appendInterpolation(_ text: String) { HTML.append(text, to: &markup) }
+        package mutating func appendInterpolation(_ text: String) {
+            guard language != nil else { return HTML.append(text, to: &markup) }
+            append(HTML(text).markup)
+        }
 
-        package mutating func appendInterpolation(_ number: some BinaryInteger) { markup += String(number) }
+        package mutating func appendInterpolation(_ number: some BinaryInteger) { append(String(number)) }
 
         /// A segment of a path, or a name or value of a query.
-        package mutating func appendInterpolation(encoded text: String) { markup += URLText.escaped(text) }
+        package mutating func appendInterpolation(encoded text: String) { append(URLText.escaped(text)) }
     }
 }
 

@@ -35,6 +35,9 @@ package final class Importer {
     /// A survey's record, once the caller has checked it.
     package func push(site: VehicleID, json: [UInt8]) throws { try push(key: site, json) }
 
+    /// A tour's event, once the caller has checked it.
+    package func push(tour: VehicleID, json: [UInt8]) throws { try push(key: tour, json) }
+
     /// A record that nobody can decode, for tests of what becomes of it.
     package func push(garbled vehicle: VehicleID) throws { try push(key: vehicle, Array("{\"schema\":1,".utf8)) }
 

@@ -72,13 +72,16 @@ package struct EmulatedCampus: Sendable {
 
     /// Where it lies; it goes by its records' times.
     package var settings: CampusSettings {
-        CampusSettings(
+        var settings = CampusSettings(
             name: "City campus (emulated)", boundary: CampusScript.boundary,
             numbers: [
                 .recordTime: 1_000, .speedKmh: Int64(EmulatedCampus.speedKmh * 1_000),
                 .detour: Int64(EmulatedCampus.detour * 1_000), .pickupS: EmulatedCampus.standMs.pickup,
                 .dropoffS: EmulatedCampus.standMs.dropoff,
             ])
+        // By name, as riders choose them.
+        settings.places = CampusScript.places.compactMap { CampusPlace(name: $0.name, place: $0.place) }
+        return settings
     }
 
     package var roster: [RosterEntry] {

@@ -230,8 +230,8 @@ def test_one_account_in_many_places(site):
 def test_an_operator_disables_erases_and_gives_roles(site):
     miller = site.invited("miller", "miller@example.org", PASSWORD, "farmer")
     miller.log_in()
-    assert '<span class="tag">farmer</span>' in miller.get("/account").body
-    assert site.run("roles", "miller", "--role", "farmer", "--role", "ranger").code == 0 and '<span class="tag">farmer</span> <span class="tag">ranger</span>' in miller.get("/account").body
+    assert '<span class="tag">Farmer</span>' in miller.get("/account").body
+    assert site.run("roles", "miller", "--role", "farmer", "--role", "ranger").code == 0 and '<span class="tag">Farmer</span> <span class="tag">Ranger</span>' in miller.get("/account").body
     assert site.run("roles", "miller", "--role", "king").code == 2
     assert site.run("disable", "miller").code == 0 and miller.get("/account").status == 303 and miller.log_in().status == 401
     assert site.run("link", "miller").code == 1
@@ -450,7 +450,7 @@ def test_without_mail_nobody_registers_and_a_name_is_known_by_its_host_only_over
 
 @pytest.mark.parametrize("width", [1280, pytest.param(390, marks=pytest.mark.long(reason="the same by keyboard in a narrow window"))])
 def test_pages_in_a_browser_by_keyboard(site, page, watch, screenshots, width):
-    site.with_account()
+    site.with_account("miller", "miller@example.org", PASSWORD, "farmer")  # Who sees vehicles chooses units.
     page.set_viewport_size({"width": width, "height": 900})
 
     def look(name, dark=False):

@@ -252,7 +252,7 @@ class Goer:
 
 
 def change(site, account, is_enabled, *more, status=200):
-    fields = [("form", site.root.mark("/administration")), ("account", account), ("role", "farmer"), ("role", "driver"), *([("enabled", "1")] if is_enabled else []), *more]
+    fields = [("form", site.root.mark("/administration")), ("account", account), ("role", "farmer"), ("role", "driver"), ("enabled", "1" if is_enabled else "0"), *more]
     answer = site.root.post_items("/administration/account", fields)
     assert answer.status == status, answer.body
     return answer

@@ -259,7 +259,7 @@ def test_it_has_the_rights_of_its_account_and_the_bytes_of_the_command(desk):
         assert run[0] == "done" and bytes(run[9]) == desk.command("fleet-day", *wanted, "--format", form)
         assert (desk.folder / f"{schedule}-fleet-day-{first}-to-{last}.{form}").read_bytes() == bytes(run[9])
         if form == "pdf":
-            assert f"Fleet day {first} to {last}" in text(bytes(run[9]))
+            assert f"Fleet day February {YEAR}" in text(bytes(run[9]))
     assert sum(run[4] for run in desk.runs(seen)) == 3 and b"seat-leon" in bytes(desk.runs(seen)[0][9])
     assert sum(run[4] for run in desk.runs(unseen)) == 0 and b"seat-leon" not in b"".join(bytes(run[9]) for run in desk.runs(unseen))
     # What cannot be made is seen and stops no other.
@@ -275,7 +275,7 @@ def json_lines(run):
 
 
 def test_it_comes_by_mail_once_also_when_nobody_was_there(desk):
-    (begin, last), is_one = FEBRUARY, lambda name: f"{name} {begin} to {last}"
+    (begin, last), is_one = FEBRUARY, lambda name: f"{name} February {YEAR}"
     when = ["--cron", "0 6 1 3 *", "--span", "month", "--since", f"{last}T00:00:00Z"]
     page, paper = desk.add("trips", "manager", *when, "--mail", "manager", "--mail", "root", "--as", "html"), desk.add("fuel", "manager", *when, "--mail", "manager", "--as", "pdf")
     # Two at a time.
@@ -449,7 +449,7 @@ def test_data_that_comes_late_revises_what_was_told_and_is_mailed_when_asked_for
     desk.run("UPDATE drover.report_run SET wants_mail = true WHERE schedule_id = %s", schedule)
     until(lambda: len(desk.office.box.mails) == 2)
     [first, second] = [mail[2] for mail in desk.office.box.mails]
-    assert second["Subject"] == "Revised: Trips 2018-02-01 to 2018-02-28" and second["In-Reply-To"] == first["Message-ID"] != second["Message-ID"]
+    assert second["Subject"] == "Revised: Trips February 2018" and second["In-Reply-To"] == first["Message-ID"] != second["Message-ID"]
     [file] = second.iter_attachments()
     assert file.get_payload(decode=True) == bytes(after[9])
     # The report itself says which row late data has corrected.
@@ -472,9 +472,9 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     page.get_by_label("Mail it to me").check()
     page.get_by_role("button", name="Schedule", exact=True).press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Scheduled.")
-    one = page.get_by_role("region", name="Trips, the month before, fleet north, PDF")
-    expect(one).to_contain_text("on the first of each month at 06:30")
-    expect(one).to_contain_text("mail to you, here")
+    one = page.get_by_role("region", name="Trips of the month before, North, PDF", exact=True)
+    expect(one).to_contain_text("On the first of each month at 06:30")
+    expect(one).to_contain_text("Mailed to you, kept here.")
     [[schedule, cron]] = desk.run("SELECT schedule_id, cron FROM drover.report_schedule WHERE account = 'manager'")
     assert cron == "30 6 1 * *"
     until(lambda: desk.is_settled(schedule))
@@ -487,8 +487,12 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     one.get_by_label("At", exact=True).fill("07:15")
     one.get_by_role("button", name="Save").press("Enter")
     page.wait_for_url("**/reports/schedules?said=change")
-    expect(one).to_contain_text("every Monday at 07:15")
+    expect(one).to_contain_text("Every Monday at 07:15")
     assert desk.run("SELECT cron FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("15 7 * * mon",)]
+    page.get_by_text("Change time").click()
+    one.get_by_label("Day", exact=True).select_option("weekdays")
+    one.get_by_role("button", name="Save").click()
+    expect(one).to_contain_text("Every weekday at 07:15")
     page.get_by_text("Change time").click()
     one.get_by_label("Or cron").fill("30 6 1 jan-dec *")
     one.get_by_role("button", name="Save").click()
@@ -502,12 +506,13 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
     until(lambda: [run[0] for run in desk.runs(schedule)] == ["done"])
     desk.run("UPDATE drover.report_run SET revision = 1, change = %s WHERE schedule_id = %s", "1 row changed\nseat-leon 2026-10-02 08:00: distance_km 10.3 → 12.1", schedule)
     page.goto(f"{address}/reports/schedules")
-    expect(page.get_by_role("region", name=re.compile("Runs of"))).to_contain_text("revised by data that came late")
+    expect(page.get_by_role("region", name=re.compile("Runs of"))).to_contain_text("Revised by data that came late")
+    expect(one).to_contain_text(re.compile(r"Last\s*Ready PDF"))
     page.get_by_text("What changed").click()
     looked_at(page, screenshots, "schedules")
     page.get_by_role("button", name=re.compile("Mail again")).click()
     until(lambda: any("Revised" in mail[2]["Subject"] for mail in desk.office.box.mails))
-    link = page.get_by_role("link", name=re.compile("PDF of")).get_attribute("href")
+    link = page.get_by_role("link", name=re.compile("PDF of")).first.get_attribute("href")
     manager, other, root = (Visitor(desk.site.port) for _ in range(3))
     for visitor, who in ((manager, "manager"), (other, "other"), (root, "root")):
         assert visitor.log_in(f"{who}@example.org").status == 303
@@ -525,7 +530,7 @@ def test_somebody_lets_a_report_come_and_sees_what_became_of_it(desk, page, scre
             assert manager.post("/reports/schedules/change", form=manager.mark(), schedule=str(schedule), **fields).status == 422, wrong
     assert desk.run("SELECT cron FROM drover.report_schedule WHERE schedule_id = %s", schedule) == [("30 6 1 jan-dec *",)]
     page.get_by_role("button", name=re.compile("Switch off: ")).click()
-    expect(one).to_contain_text(re.compile(r"Next\s*off"))
+    expect(one).to_contain_text(re.compile(r"Next\s*Off"))
     page.get_by_role("button", name=re.compile("Delete: ")).click()
     expect(page.locator("main")).to_contain_text("No scheduled reports yet")
     # Those that come with Drover are off until an administrator takes one.

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import pytest
 from harness import HANG_S, is_long
 from test_drive_pages import REPORTS, fill, fleet  # noqa: F401
-from world import query
+from world import connect, query
 
 ONE_DAY, MONTH = ["--date", "2018-02-20", "--zone", "Europe/Berlin"], ["--date", "2026-05-14", "--span", "month"]
 
@@ -85,6 +85,24 @@ def test_the_head_of_a_table_stands_on_each_of_its_pages(fleet):
     assert sum(rows, []) == sorted(set(sum(rows, []))) and sum(map(len, rows)) == 300
     for page, days in zip(found, rows):
         assert ("walking" in page.lower()) == bool(days), page
+
+
+def test_fuel_of_several_cars_is_added_up_by_car_before_the_rows(fleet):
+    """On paper there were rows only."""
+    with connect(fleet.env) as connection:
+        connection.execute("INSERT INTO drover.vehicle SELECT 'car', 'fuel-' || n, '', 0, now() FROM generate_series(1, 2) n")
+        connection.execute("INSERT INTO drover.registration (kind, vehicle, topic_partition, registered_at, record_id, name) VALUES ('car', 'fuel-2', 0, now(), 'r-fuel', 'Delivery van')")
+        connection.execute("""INSERT INTO drover.trip (vehicle, start_at, end_at, is_open, readings, disputed_readings, speed_readings, integrated_ms, distance_mm, idle_ms,
+            holes, sharp_accelerations, sharp_brakings, max_speed_m_per_h, rpm_ms, milli_turns, max_rpm_milli, air_mg)
+            SELECT 'fuel-' || n, start_at, start_at + interval '20 minutes', false, 1200, 0, 1200, 1200000, 9000000 * n, 60000, 0, 1, 2, 90000, 1200000, 40000000, 3000000, 9000000
+            FROM generate_series(1, 2) n, generate_series(timestamptz '2017-05-03 06:00Z', '2017-05-05 06:00Z', '1 day') start_at""")
+    words = ["fuel", "--date", "2017-05-03", "--span", "month"]
+    printed = text(fleet.command(*words, "--format", "pdf"), "-layout")
+    assert "Fuel May 2017" in printed and printed.index("By car") < printed.index("Rows: 6")
+    assert re.search(r"Delivery van +3 +54\.0 ", printed) and re.search(r"fuel-1 +3 +27\.0 ", printed), printed
+    # Programs have the rows alone, with ids.
+    rows = list(csv.DictReader(io.StringIO(fleet.command(*words, "--format", "csv").decode())))
+    assert sorted({row["vehicle"] for row in rows}) == ["fuel-1", "fuel-2"] and len(rows) == 6
 
 
 def test_a_report_is_saved_whole_under_a_name_that_says_what_it_is(fleet, tmp_path):

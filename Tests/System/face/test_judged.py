@@ -52,13 +52,13 @@ def get(port, path, cookie, method="GET", body=None, **headers):
 def kinds(path):
     """Of pages that differ by what they show only, one is looked at: the address without names, days and values, with each of its parameters."""
     url = urllib.parse.urlsplit(path)
-    place = re.sub(r"^/(vehicles|field|cars|alerts|tours|trail-tours|surveys)/(?!new|enter|species)[^/]+", r"/\1/x", url.path)
+    place = re.sub(r"^/(vehicles|field|cars|alerts|tours|trail-tours|surveys|sightings/species)/(?!new|enter|species)[^/]+", r"/\1/x", url.path)
     place = re.sub(r"^/trips/(?!compare)[^/]+/\d+", "/trips/x", re.sub(r"/\d{6,}", "/n", re.sub(r"^/thresholds/(\w+)/[^/]+", r"/thresholds/\1/x", place)))
     values = urllib.parse.parse_qsl(url.query, keep_blank_values=True)
     return {(place,), *((place, name, value if name in ("tab", "report", "kind") else "") for name, value in values)}
 
 
-def pages_of(port, cookie):
+def pages_of(port, cookie, **headers):
     """Every kind of page that links lead to, with what it says."""
     seen, left = set(), collections.deque(BEGIN)
     while left:
@@ -66,7 +66,7 @@ def pages_of(port, cookie):
         if re.match(r"/(assets|v1|oidc|logout)\b", path) or kinds(path) <= seen:
             continue
         seen |= kinds(path)
-        answer, page = get(port, path, cookie)
+        answer, page = get(port, path, cookie, **headers)
         assert answer.status < 500 or path in ("/register", "/forgot"), (path, answer.status)
         if answer.status == 303:
             left.append(answer.headers["Location"])

@@ -3,6 +3,7 @@ service of questions lets nobody do."""
 import base64
 import csv
 import hashlib
+import html
 import io
 import json
 import re
@@ -530,10 +531,28 @@ def test_on_the_page(desk):
     assert told == [('{"query":"a statement of one\'s own"}',)]
     answer = visitor.post("/query", form=visitor.mark(), statement="EXPLAIN SELECT '<b>'")
     assert answer.status == 422 and 'role="alert"' in answer.body and "without EXPLAIN" in answer.body and "<b>" not in answer.body
+    # Where the fault stands, and what was meant perhaps.
+    answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle,\n  latitude_dge\nFROM machine_reading")
+    assert answer.status == 422 and "Line 2: <code>  latitude_dge</code>" in answer.body and "Did you mean latitude_deg?" in answer.body
+    answer = visitor.post("/query", form=visitor.mark(), statement="TABLE machine_readings")
+    assert answer.status == 422 and "Line 1: <code>TABLE machine_readings</code>" in answer.body and "Did you mean machine_reading?" in answer.body
+    answer = visitor.post("/query", form=visitor.mark(), statement='SELECT vehicle FROM vehicle WHERE vehicle = "north"')
+    assert answer.status == 422 and "Texts stand in single quotes: &#39;north&#39;." in answer.body
     answer = visitor.post("/query", form=visitor.mark(), statement="SELECT vehicle FROM vehicle", format="csv")
     assert (answer.status, answer.body.splitlines()) == (200, ["vehicle", "tractor-1"])
     rider = Visitor(visitor.port)
     assert rider.log_in("rider@example.org").status == 303 and rider.get("/query").status == 403
+
+
+def test_what_is_offered_runs_as_it_stands_and_columns_are_explained(desk):
+    visitor = logged_in(desk.address.rpartition(":")[2], "sue")
+    page = visitor.get("/query").body
+    assert "<dt><code>idle_ms</code></dt><dd>Time standing with the engine running [ms].</dd>" in page
+    offered = [html.unescape(text) for text in re.findall(r'<button class="btn small" name="statement" value="([^"]*)"', page)]
+    assert len(offered) > 20 and any(text.startswith("SELECT vehicle, sum(distance_mm)") for text in offered)
+    for statement in offered:
+        answer = visitor.post("/query", form=visitor.mark(), statement=statement)
+        assert answer.status == 200, (statement, answer.body)
 
 
 def test_an_answer_as_a_spreadsheet_holds_texts_as_texts_and_is_the_same_each_time(desk):

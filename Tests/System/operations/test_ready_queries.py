@@ -347,6 +347,22 @@ def test_cost_methods_and_fleets_by_month(world, filled, raw):
     assert sum(shares.values()) == pytest.approx(sum(methods.values()), abs=0.01) and shares.get("unknown", 0) == pytest.approx(methods["unknown"], abs=0.01)
 
 
+def test_which_car_uses_most_fuel(world, filled, raw):
+    sums = defaultdict(lambda: [0, 0, 0])
+    for day in days(raw):
+        entry = sums[day["vehicle"]]
+        entry[0] += day["distance_mm"] / 1e6
+        if day["litres"] is not None:
+            entry[1] += day["litres"]
+            entry[2] += day["distance_mm"] / 1e6
+    found = table(ask(world, filled, "cars/most_fuel"))
+    assert [r["vehicle"] for r in found] == sorted(sums, key=lambda vehicle: -sums[vehicle][1])
+    for row in found:
+        km, fuel, way = sums[row["vehicle"]]
+        assert [float(row[c]) for c in ("km", "fuel_l", "l_per_100km", "mpg_us")] == pytest.approx(
+            [km, fuel, 100 * fuel / way, way / 1.609344 / (fuel / 3.785411784)], abs=0.051)
+
+
 def test_mpg_and_utilisation(world, filled, raw):
     now, before = defaultdict(lambda: [0, 0]), defaultdict(lambda: [0, 0])
     for day in days(raw):

@@ -15,6 +15,8 @@ APART = {
     "MBTiles.swift": "files of SQLite that others write",
     "DatabaseSetup.swift": "the logins of a cluster that has no schema yet",
     "ReadyQuery.swift": "what it puts around a query of Queries",
+    "QuestionWords.swift": "statements to begin with, which people send as their own",
+    "QuestionView.swift": "the field's own example",
     "CheckCommand.swift": "says what an operator is to type",
     "EngineBaseline.swift": "a table of a bench's own",
 }

@@ -49,7 +49,7 @@ def sums():
 
 def test_what_others_made_is_as_it_was_taken(served):
     known = sums()
-    ours = {ASSETS, ASSETS / "alerts", ASSETS / "campus", ASSETS / "field", ASSETS / "nature", ASSETS / "vehicles"}
+    ours = {ASSETS, *(ASSETS / name for name in ("alerts", "campus", "field", "nature", "vehicles", "words"))}
     of_others = {str(path.relative_to(ASSETS)) for path in ASSETS.glob("**/*") if path.is_file() and
                  (path.parent not in ours or path.name == "natural-earth.json") and path.name != "LICENSE"}
     assert set(known) == of_others

@@ -158,7 +158,8 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     dora.wait_for_function("() => document.getElementById('latitude_deg').value")
     looked_at(dora, screenshots, "enter")
     follow(dora, dora.get_by_role("button", name="Start service"))
-    said(dora, "No stops.")
+    said(dora, "No stops now")
+    expect(dora.locator("#now li").filter(has_text="seats taken")).to_have_text("0 of 4 seats taken")
     said(dave, "1 vehicle")
     expect(dave.locator("#vehicles")).to_contain_text("Dora Miller")
     expect(dave.locator("#map")).to_have_attribute("data-shapes", re.compile("campus"))
@@ -192,6 +193,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
 
     # The driver is shown it; the dispatcher, too, with the way along the road.
     said(dora, "Next: pick up Ada <Lovelace> (2).")
+    expect(dora.locator("ol.stops > li.next").get_by_role("link", name="Navigate: Pick up Ada <Lovelace>")).to_have_attribute("href", re.compile(r"^geo:38\.\d+,-77\.\d+\?q="))
     stops = dora.locator("ol.stops > li")
     expect(stops).to_have_count(2)
     for text in ["“red coat <b>”", "2121 I Street NW", re.compile(r"2 passengers, \d+ m")]:
@@ -199,6 +201,14 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     looked_at(dora, screenshots, "drive", dark=True)
     said(dave, ", 1 open ride")
     expect(dave.locator("#vehicles")).to_contain_text("↑ pick up Ada <Lovelace>")
+    expect(dave.locator("#timeline svg[aria-label^='bus-1:']")).to_have_attribute("aria-label", re.compile(r"^bus-1: Ada <Lovelace>: pickup \d\d:\d\d, drop-off \d\d:\d\d$"))
+    expect(dave.locator("#map .nm").filter(has_text="bus-1")).to_have_count(1)
+    # No name covers another.
+    assert not dave.evaluate("""() => {
+        const boxes = [...document.querySelectorAll("#map .nm:not([hidden])")].map((name) => name.getBoundingClientRect());
+        return boxes.some((a, i) => boxes.slice(i + 1).some((b) => a.right > b.left + 1 && b.right > a.left + 1 && a.bottom > b.top + 1 && b.bottom > a.top + 1));
+    }""")
+    expect(dave.locator("#needs")).to_contain_text("Nothing right now")
     expect(dave.locator("#map")).to_have_attribute("data-roads", "1")
     assert any(path.startswith("/route/v1/driving/") for path in town.services.paths())
     looked_at(dave, screenshots, "dispatch", dark=True)
@@ -214,7 +224,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     expect(dave.locator("#rides")).to_contain_text("on board")
     expect(ada.get_by_role("button", name="Cancel ride")).to_have_count(0)
     dora.get_by_role("button", name="Done: Drop off Ada <Lovelace>").click()
-    said(dora, "No stops.")
+    said(dora, "No stops now")
     said(ada, "Your last ride: done.")
     said(dave, ", 0 open rides")
     assert town.ride("ada", "state") == ("done",)
@@ -228,7 +238,7 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     said(dora, "Next: pick up")
     ada.get_by_role("button", name="Cancel ride").click()
     said(ada, "Your last ride: cancelled.")
-    said(dora, "No stops.")
+    said(dora, "No stops now")
     expect(dave.locator("#events")).to_contain_text("Ride cancelled")
 
     # One is refused: it waits in line, and goes to the next vehicle that comes.
@@ -236,8 +246,10 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     said(ada, "A vehicle is coming")
     said(dora, "Next: pick up")
     dora.get_by_role("button", name="Refuse the ride of Ada <Lovelace>").click()
-    said(dora, "No stops.")
+    said(dora, "No stops now")
     said(ada, "Waiting for a vehicle, number 1 in line.")
+    expect(dave.locator("#needs")).to_contain_text("No vehicle yet")
+    expect(dave.locator("#timeline")).to_contain_text("No vehicle yet")
     expect(dave.locator("#events")).to_contain_text("Driver refused a ride")
     town.campus.vehicle("bus-2", -300, -300)
     said(ada, "A vehicle is coming: bus-2 with Driver of bus-2")
@@ -258,7 +270,13 @@ def test_a_day_from_the_log_in_to_the_end_of_a_ride(town, browsing, screenshots,
     said(ada, "Your last ride: cancelled.")
 
 
+def opened(page):
+    """With all that a rider seldom types."""
+    page.locator("#ask").evaluate("form => { for (const each of form.querySelectorAll('details')) each.open = true; }")
+
+
 def asked(page, to_x, to_y):
+    opened(page)
     page.get_by_label("Address of the start").fill("2121 I Street NW")
     for key, value in place(to_x, to_y).items():
         page.locator(f"#to_{key}").fill(str(value))
@@ -273,8 +291,9 @@ def compare_why(town, page, request):
             for choice in step["choices"]:
                 if choice["request"] == request:
                     expected.append((step["event"], why["weights"], choice["options"]))
+    page.evaluate("() => { for (const each of document.querySelectorAll('main details')) each.open = true; }")
     shown = [[[cell.strip() for cell in row.locator("td").all_inner_texts()] for row in section.locator("tbody tr").all()]
-             for section in page.get_by_role("region", name=re.compile(r"^Decision \d+: ")).all()]
+             for section in page.get_by_role("region", name=re.compile(r"^All costs of decision \d+$")).all()]
     shown = [rows for rows in shown if rows]
     expected = [entry for entry in expected if entry[2]]
     assert len(shown) == len(expected) >= 2
@@ -287,7 +306,7 @@ def compare_why(town, page, request):
             assert row[14] == f"{option['legs_measured']} measured, {option['legs_estimated']} estimated"
             # The terms make the growth.
             assert sum(float(cell) for cell in row[3:10]) == pytest.approx(float(row[2]), abs=0.01)
-    weights = page.locator("main section dl").filter(has_text="Weights").first.inner_text()
+    weights = page.locator("main section details dl").filter(has_text="Weights").first.inner_text()
     for name, value in expected[0][1].items():
         assert re.search(rf"\b{name} {float(value):g}\b", weights), (name, weights)
 
@@ -295,6 +314,7 @@ def compare_why(town, page, request):
 def test_a_ride_that_cannot_be_says_why_and_keeps_what_was_typed(town, browsing, screenshots):
     town.bind("bob")
     bob = browsing("bob", "/ride")
+    opened(bob)
     for key, value in {**{f"from_{key}": value for key, value in place(0, 0).items()}, **{f"to_{key}": value for key, value in place(5000, 0).items()}}.items():
         bob.locator(f"#{key}").fill(str(value))
     bob.get_by_label("Note for the driver").fill("two bags")
@@ -308,6 +328,7 @@ def test_a_ride_that_cannot_be_says_why_and_keeps_what_was_typed(town, browsing,
                          ({"from_address": "nowhere", "from_latitude_deg": "", "from_longitude_deg": ""}, "This address is not found"),
                          ({"passengers": "101"}, "number of passengers must be a whole number")]:
         bob.goto(town.address + "/ride")
+        opened(bob)
         for key, value in {**{f"from_{key}": value for key, value in place(0, 0).items()}, **{f"to_{key}": value for key, value in place(100, 0).items()}, **values}.items():
             bob.locator(f"#{key}").fill(str(value))
         # What the browser itself would not send.
@@ -329,6 +350,8 @@ def test_without_script_a_ride_is_asked_for_and_cancelled(town):
     [(request, state)] = town.query("SELECT request, state FROM drover.ride WHERE rider = 'bob-1'")
     assert state in ("queued", "assigned") and request in bob.get("/ride").body
     # Another one beside it is refused, and the form says why.
+    home = bob.get("/home").body
+    assert "Your last rides" in home and "Open ride" in home and "Your last surveys" not in home
     again = bob.post("/ride", **{**order, "key": "another"})
     assert again.status == 409 and "You have asked for another ride already" in again.body
     # Nobody else's hands: neither the ride, nor a form of another log-in.
@@ -384,6 +407,7 @@ def test_a_ride_on_board_of_a_silent_vehicle_needs_attention_and_is_dealt_with(t
     assert "<details open" in dave.get(why + "?deal=1").body and "<details open" not in dave.get(why).body
     query(town.env, silent, True)
     shown = dave.get("/dispatch?campus=north").body
+    assert "On board of van-silent, last heard 26 h ago. Call Dan, then end the ride or hand it over." in shown
     assert "Needs attention: van-silent, silent with passengers on board" in shown and "26 h ago" in shown and f"/why/{request}?deal=1#deal" in shown
     assert "Your vehicle has been silent for a while" in bob.get("/ride").body
     # Not without a reason, not by others.
@@ -395,6 +419,61 @@ def test_a_ride_on_board_of_a_silent_vehicle_needs_attention_and_is_dealt_with(t
     assert town.query("SELECT is_alarmed FROM drover.ride_vehicle WHERE vehicle = 'van-silent'") == [(False,)]
     assert "found at the gate" in dave.get("/dispatch?campus=north").body
     assert dan.post("/drive/out-of-service", form=dan.mark(), key="o-silent").status == 303
+
+
+def test_dispatchers_name_places_and_riders_go_by_them(town):
+    for who in ("bob", "dave"):
+        town.bind(who)
+    bob, dave = town.visitor("bob"), town.visitor("dave")
+    path, keys = "/dispatch/north/places", itertools.count(1)
+
+    def base():
+        return re.search(r'name="base" value="(\d+)"', dave.get(path).body)[1]
+
+    def put(act, at=None, who=dave, **fields):
+        return who.post(path, form=who.mark(), key=f"p-{next(keys)}", act=act, base=at or base(), **{key: str(value) for key, value in fields.items()})
+    first = base()
+    assert put("add", name="  Main  <gate> ", **place(30, 40)).status == 303
+    assert "Main &lt;gate&gt;" in dave.get(path).body
+    # What was made from the places of before is refused, not lost.
+    late = put("add", at=first, name="Library", **place(400, 300))
+    assert late.status == 409 and "Somebody else changed the places meanwhile" in late.body and 'value="Library"' in late.body
+    assert put("add", name="Library", **place(400, 300)).status == 303
+    for fields, text in [({"name": "library", **place(1, 1)}, "There is a place called library already"), ({"name": "Far", **place(9000, 0)}, "outside the campus"),
+                         ({"name": " ", **place(1, 1)}, "A name has 1 to 80 letters"), ({"name": "Nowhere"}, "Tap the map where the place is")]:
+        answer = put("add", **fields)
+        assert answer.status == 422 and text in answer.body, fields
+    assert put("add", at="1", who=bob, name="Mine", **place(1, 1)).status == 403
+    assert town.visitor("ada").get(path).status == 403
+    # Settings that are published again leave the places.
+    [(boundary,)] = town.query("SELECT settings::jsonb ->> 'boundary' FROM drover.campus WHERE campus = 'north'")
+    town.campus.say("campus", name="The square", boundary=boundary, pickup_s=0, dropoff_s=0)
+    town.settle()
+    assert put("rename", was="Library", name="Library, east").status == 303
+    shown = bob.get("/ride").body
+    assert 'value="Library, east"' in shown and '<option value="Main &lt;gate&gt;"' in shown
+
+    order = {"form": bob.mark(), "passengers": "1"}
+    gone = bob.post("/ride", **order, key="named-0", from_place="Main <gate>", to_place="Library")
+    assert gone.status == 422 and "There is no place called Library any more" in gone.body
+    assert bob.post("/ride", **order, key="named-1", from_place="Main <gate>", to_place="Library, east").status == 303
+    [(request, *ends)] = town.query("SELECT request, from_address, to_address FROM drover.ride WHERE rider = 'bob-1' AND ended_at IS NULL")
+    assert ends == ["Main <gate>", "Library, east"]
+    assert "↓ Library, east" in dave.get("/dispatch?campus=north").body
+    assert bob.post(f"/ride/{request}/cancel", form=bob.mark()).status == 303
+    # The same again, in one tap; nobody else's.
+    query(town.env, "UPDATE drover.ride SET state = 'done' WHERE request = %s", request)
+    assert f'name="again" value="{request}"' in bob.get("/ride").body
+    town.bind("ada")
+    ada = town.visitor("ada")
+    assert ada.post("/ride", form=ada.mark(), key="named-2", passengers="1", again=request).status == 422
+    assert bob.post("/ride", **order, key="named-3", again=request).status == 303
+    [(again, *ends)] = town.query("SELECT request, from_address, to_address FROM drover.ride WHERE rider = 'bob-1' AND ended_at IS NULL")
+    assert again != request and ends == ["Main <gate>", "Library, east"]
+    assert bob.post(f"/ride/{again}/cancel", form=bob.mark()).status == 303
+    for name in ("Main <gate>", "Library, east"):
+        assert put("remove", was=name).status == 303
+    assert "No places yet" in dave.get(path).body
 
 
 def test_who_sees_what(town):

@@ -203,6 +203,50 @@ def test_nobody_else_writes_them(yard):
     assert yard.marked() == before
 
 
+def test_a_dealer_sees_whose_machines_they_are(yard):
+    def owners(who):
+        with as_page(yard.env, who) as connection:
+            return set(connection.execute("SELECT vehicle, owner FROM drover.owners_of_dealt()").fetchall())
+
+    def rows(path):
+        """The texts of the table's rows, its groups among them."""
+        body = re.search(r"<tbody>(.*?)</tbody>", yard.visitor("dora").get(path).body, re.S).group(1)
+        return [re.sub(r"<[^>]+>", " ", row) for row in re.findall(r"<tr.*?</tr>", body, re.S)]
+    try:
+        with connect(yard.env) as owner:
+            # Another's machine, a question that is open, and one that is over.
+            owner.execute("UPDATE drover.fleet_vehicle SET fleet = 'away' WHERE vehicle = %s", [SPRAYER])
+            owner.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by) VALUES (%s, 'dora', now(), 'other')", [SPRAYER])
+            owner.execute("INSERT INTO drover.dealership (vehicle, dealer) VALUES (%s, 'dan')", [SPRAYER])
+            owner.execute("INSERT INTO drover.dealership (vehicle, dealer, confirmed_at, confirmed_by, ended_at, ended_by) VALUES (%s, 'dan', now(), 'fay', now(), 'fay')", [TRACTOR])
+            owner.execute("UPDATE drover.account SET first_name = 'Fay', last_name = 'Field' WHERE account = 'fay'")
+        both = {"fay", "mila"}
+        assert owners("dora") == {*((machine, who) for machine in (COMBINE, TRACTOR) for who in both), (SPRAYER, "other")}
+        assert owners("dan") == {(COMBINE, who) for who in both}
+        for who in set(PEOPLE) - {"dora", "dan"}:
+            assert owners(who) == set(), who
+        # Grouped by owner, filtered, and sorted.
+        first, tractor, old, second, sprayer = rows("/dealers")
+        assert first.split() == ["Fay", "Field,", "mila"] and second.split() == ["other"]
+        assert "Old Faithful" in old and TRACTOR in tractor and SPRAYER in sprayer
+        assert [SPRAYER in row for row in rows("/dealers?owner=other")] == [False, True]
+        by_machine = rows("/dealers?sort=machine")
+        assert len(by_machine) == 3 and TRACTOR in by_machine[0] and SPRAYER in by_machine[2]
+        assert len(rows("/dealers?owner=nobody")) == 5, "of whom no machine is: all"
+        # Who is no owner any more is not named.
+        with connect(yard.env) as owner:
+            owner.execute("UPDATE drover.account SET disabled_at = now() WHERE account = 'fay'")
+            owner.execute("DELETE FROM drover.fleet_member WHERE fleet = 'away'")
+        assert owners("dora") == {(COMBINE, "mila"), (TRACTOR, "mila")}
+        assert any("No owner at present" in row for row in rows("/dealers"))
+    finally:
+        with connect(yard.env) as owner:
+            owner.execute("UPDATE drover.account SET disabled_at = NULL, first_name = '', last_name = '' WHERE account = 'fay'")
+            owner.execute("INSERT INTO drover.fleet_member VALUES ('away', 'other') ON CONFLICT DO NOTHING")
+            owner.execute("DELETE FROM drover.dealership WHERE vehicle = %s OR ended_at IS NOT NULL", [SPRAYER])
+            owner.execute("UPDATE drover.fleet_vehicle SET fleet = 'farm' WHERE vehicle = %s", [SPRAYER])
+
+
 def test_they_end_with_the_access(yard):
     yard.mark("dora", [COMBINE, TRACTOR], do="add", **{"class": CLASS}, tags=TAG)
     yard.mark("dan", [COMBINE], do="set", tags="dan")
@@ -310,6 +354,12 @@ def test_codes_of_a_sheet_lead_to_the_field_view_of_each_machine(yard, browser, 
     assert TRACTOR in mine and COMBINE not in mine
 
 
+def test_a_dealer_is_told_what_a_debug_log_is_for(yard):
+    page = yard.visitor("dora").get(f"/vehicles/{TRACTOR}?kind=machine&tab=details").body
+    assert "for the developers of the box’s maker" in page and "Send them the file unchanged" in page
+    assert "Send them the file" not in yard.visitor("fay").get(f"/vehicles/{TRACTOR}?kind=machine&tab=details").body
+
+
 def test_paper_is_as_the_account_measures_or_as_it_is_chosen(yard):
     def size(visitor, path):
         return re.search(rb"Page size:\s+([\d.]+) x ([\d.]+)", told("pdfinfo", "-", pdf=sheet(visitor, yard.port, path))).groups()
@@ -375,7 +425,8 @@ def test_a_dealers_list(yard, page, screenshots, watch):
     expect(page.get_by_role("columnheader", name="Class")).to_have_count(0)
     page.get_by_label("Select Old Faithful").check()
     expect(page.get_by_role("button", name="Class and tags")).to_have_count(0)
-    expect(page.get_by_role("button", name="QR stickers")).to_be_visible()
+    expect(page.locator("#bulk").get_by_role("button", name="QR stickers")).to_be_visible()
+    expect(page.get_by_label("Stickers on").locator("option")).to_have_text(["A4, labels 70 × 37 mm", "Letter, labels 2.83 × 1.31 in"])
 
 
 EXIF = (b"eXIf", b"MM\0*PLACE-OF-FAY")

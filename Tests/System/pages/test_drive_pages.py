@@ -176,9 +176,16 @@ def test_fuel_of_a_month_adds_up(fleet):
     assert report["sums"]["fuel_l"] == pytest.approx(sum(float(row["fuel_gal"]) for row in month.values()) * 3.785411784, rel=0.001)
     assert report["sums"]["distance_km"] == pytest.approx(sum(float(row["distance_km"]) for row in month.values()), rel=0.001)
     assert report["sums"]["consumption_l_per_100km"] == pytest.approx(report["sums"]["fuel_l"] / report["sums"]["distance_km"] * 100, rel=1e-6)
+    # The page begins with the sums.
+    page = raw(manager, "/reports?report=fuel&date=2018-02-11&span=month")[2].decode()
+    assert "<li>Trips<b>3</b></li>" in page and page.index('class="tiles"') < page.index("<table")
     us = json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&units=us&format=json")[2])
     assert us["sums"]["fuel_us_gal"] == pytest.approx(report["sums"]["fuel_l"] / 3.785411784, rel=1e-5)
     assert us["sums"]["consumption_mpg"] == pytest.approx(us["sums"]["distance_mi"] / us["sums"]["fuel_us_gal"], rel=1e-5)
+    # On the page the sums come first, under the month's name.
+    page = raw(manager, "/reports/fuel?date=2018-02-11&span=month&format=html")[2].decode()
+    assert "<h1>Fuel February 2018</h1>" in page and f"<li>Trips<b>{len(month)}</b></li>" in page
+    assert page.index("<li>Consumption<b>") < page.index("Rows: ")
     # Of one fleet, of another one that is not hers, of one vehicle.
     assert json.loads(raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=north&format=json")[2])["sums"] == report["sums"]
     status, _, body = raw(manager, "/reports/fuel?date=2018-02-11&span=month&fleet=south&format=json")
@@ -439,7 +446,7 @@ def test_a_cars_health_is_asked_for_and_shown(fleet, page, screenshots):
     rows = table(page, "Trouble codes")
     assert rows["P0133"][1:4:2] == ["stored", "powertrain"] and "O2 Sensor" in rows["P0133"][2].replace("Oxygen", "O2") and rows["P0133"][5] == "standard"
     assert rows["P1130"][5] == "maker" and (rows["U0100"][1], rows["U0100"][3]) == ("pending", "network")
-    expect(page.locator("#found")).to_contain_text("warning lamp on")
+    expect(page.locator("#found")).to_contain_text("Warning lamp on.")
     looked_at(page, screenshots, "scan")
     # Again, and nothing is found: it says so, and the one before stays in the history.
     again = {**answer, "id": "scan-2", "ts": answer["ts"] + 1000, "text": "no trouble codes", "stored": [], "pending": [], "lamp": False}
@@ -611,7 +618,10 @@ def test_settings_are_typed_in_peoples_words_and_faults_stand_beside_their_field
     page.get_by_label("Fuel price").fill("1.79")
     page.get_by_label("Tell me when the coolant is too hot").uncheck()
     page.get_by_role("button", name="Save").click()
-    page.wait_for_url("**/settings?said=taken")
+    page.wait_for_url("**/settings?said=taken&changed=*")
+    expect(page.locator("main")).to_contain_text("Coolant: Tell me when the coolant is too hot")
+    # What is switched off, and what the account has no use for, takes no room.
+    expect(page.get_by_label("Pass my surveys on to the collector")).to_have_count(0)
     until(lambda: fleet.query("SELECT 1 FROM drover.account_settings WHERE account = 'anna' AND settings::jsonb ->> 'fuel_currency' = 'EUR'"), fleet.worker)
     page.goto(fleet.address + "/settings")
     expect(page.get_by_label("Max speed")).to_have_value("90")

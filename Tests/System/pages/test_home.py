@@ -73,6 +73,14 @@ def test_an_account_without_vehicles_has_one_step_open_with_its_action(fleet, ro
     assert f"<b>{open_step}</b>" in shown and action in shown
 
 
+def test_first_steps_know_what_is_done(fleet):
+    query(fleet.env, "INSERT INTO drover.dealership (vehicle, dealer) VALUES ('elsewhere-1', 'only-dealer')")
+    body = fleet.page("only-dealer", "/home")
+    assert re.findall(r'<li class="(\w+)"', body) == ["ok", "ok", "open"] and 'aria-label="2 of 3 done"' in body
+    query(fleet.env, "DELETE FROM drover.dealership WHERE dealer = 'only-dealer'")
+    assert re.findall(r'<li class="(\w+)"', fleet.page("only-dealer", "/home")) == ["ok", "open", "later"]
+
+
 def test_a_farmers_first_machine_is_added_on_home(fleet, page, screenshots):
     fleet.enter(page, "/", who="only-farmer")
     looked_at(page, screenshots, "first-steps", dark=True)
@@ -139,6 +147,9 @@ def test_nothing_is_shown_where_nothing_is_wrong(fleet):
     until(lambda: "Nothing needs you now." in fleet.page("dora"))
     body = fleet.page("dora")
     assert "All quiet" in body and 'class="strip' not in body
+    # A driver's cars come by name, before the map of them.
+    assert "Your cars" in body and 'href="/vehicles/van-7?kind=car"' in body.split('id="cars"')[1].split("</section>")[0]
+    assert "Your cars" not in fleet.page("manager")
 
 
 # MARK: Figures
@@ -183,7 +194,7 @@ def test_figures_are_those_of_a_sum_made_elsewhere(fleet, us):
     assert {name: (figure, unit) for name, figure, unit, _ in tiles} == {
         name: (rounded(value) if name == "Distance" else f"{Decimal(value).quantize(Decimal('0.1'), ROUND_HALF_UP):,}".removesuffix(".0"), units[name]) for name, value in figures.items()}
     changes = {name: re.sub("<[^>]+>", "", change) for name, _, _, change in tiles}
-    assert re.search(rf"(So far\. Usually|on a usual day|As on)", changes["Distance"])
+    assert re.search(rf"(So far|on a usual day|As on|this time yesterday)", changes["Distance"])
     less = figures["Fuel"] < usual["Fuel"]
     assert changes["Fuel"].startswith("↓" if less else "↑") and "on a usual day" in changes["Fuel"], changes
     # Two weeks are drawn, and what is older is not counted.
@@ -223,6 +234,26 @@ def test_the_overview_says_who_uses_the_most(fleet, page, screenshots):
     expect(page.locator("main")).to_contain_text("No trip began in this month")
 
 
+def test_a_day_under_way_is_compared_with_the_same_part_of_the_day_before(fleet):
+    manager = logged_in(fleet.site.port, "manager")
+    midnight = int(today().replace(hour=0, minute=0, second=0, microsecond=0).timestamp() * 1000)
+
+    def before():
+        body = manager.get("/fleet").body
+        assert "compared with the day before up to the same time" in body and "By this time yesterday" in body
+        return int(re.search(r"<td>Trips</td><td[^>]*>\d+</td><td[^>]*>(\d+)</td>", body).group(1))
+
+    # A day that is over is compared with a whole one.
+    assert "compared with" not in manager.get(f"/fleet?date={(today() - timedelta(days=9)).strftime('%Y-%m-%d')}").body
+    fleet.drive("early", midnight - DAY_MS, range(60), speed_kmh=50)
+    fleet.world.finish(fleet.env)
+    known = before()
+    assert known >= 1
+    fleet.drive("late", midnight - 70_000, range(60), speed_kmh=50)
+    fleet.world.finish(fleet.env)
+    assert before() == known or now_ms() - midnight > DAY_MS - 120_000
+
+
 # MARK: Services
 
 def test_who_sees_services_and_who_records_them(fleet):
@@ -239,15 +270,22 @@ def test_who_sees_services_and_who_records_them(fleet):
         assert visitor.post("/vehicles/combine-9/service", form=visitor.mark(), **fields).status == status, who
 
 
-def test_a_service_is_recorded_in_one_click(fleet, page, screenshots):
+def test_a_service_is_asked_for_once_more_and_counts_at_once(fleet, page, screenshots):
     fleet.enter(page, "/services", who="fay")
     expect(page.locator("main .strip")).to_contain_text("1 machine is due for a service.")
     row = page.locator("tr#combine-9")
     expect(row).to_contain_text("no service recorded")
     looked_at(page, screenshots, "services", dark=True)
-    row.get_by_role("button", name="Record").click()
+    yes = row.get_by_role("button", name="Yes, record it")
+    expect(yes).to_be_hidden()
+    row.locator("summary").click()
+    expect(row).to_contain_text("A regular service, done now at 812 h?")
+    yes.click()
     page.wait_for_url("**/services?*recorded=combine-9*")
     expect(page.get_by_role("status")).to_contain_text("Service of Müller's combine recorded.")
+    # Whether a worker has stored it by now or not.
+    expect(page.locator("main")).not_to_contain_text("due for a service")
+    expect(page.get_by_role("navigation", name="Which services")).to_contain_text("Due 0")
     until(lambda: fleet.query("SELECT engine_hours_h, recorded_by, note FROM drover.service WHERE vehicle = 'combine-9'") == [(812.0, "fay", "Regular service")], fleet.worker)
     ts = now_ms()
     fleet.read("combine-9", ts, 60)

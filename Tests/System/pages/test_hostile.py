@@ -84,7 +84,7 @@ class Tags(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         for name, value in attributes:
-            if name.startswith("on") or not re.fullmatch(r"[a-zA-Z0-9-]+", name) or name in ("href", "src", "action") and not re.match(r"[/?#]|$|data:,$|otpauth:", value or ""):
+            if name.startswith("on") or not re.fullmatch(r"[a-zA-Z0-9-]+", name) or name in ("href", "src", "action") and not re.match(r"[/?#]|$|data:,$|otpauth:|geo:[-0-9.,]+\?q=[-0-9.,]+$", value or ""):
                 self.faults.append((tag, name, value))
         if tag not in self.VOID:
             self.open.append(tag)

@@ -21,7 +21,7 @@ def at_home(names):
 def test_text_is_escaped_in_one_place():
     """XML has escapers of its own: it has other rules for what may not stand in it at all."""
     assert at_home(files(r"&lt;")) == {"HTML.swift", "XMLRPC+Write.swift", "ThresholdEdit.swift"}
-    assert at_home(files(r"&quot;|&#39;")) == {"HTML.swift", "TileFile.swift"}
+    assert at_home(files(r"&quot;|&#39;")) == {"HTML.swift", "LiteralText.swift", "TileFile.swift"}
 
 
 def test_what_is_html_becomes_text_only_where_it_goes_out():

@@ -218,9 +218,35 @@ def test_debug_logs_are_asked_for_where_they_are_listed(farm, page, watch):
     assert ada.post(path, form=ada.mark(), id="of-ada").status == 403
     assert f'action="{path}"' not in ada.get(f"/vehicles/{farm.serial}").body and f'action="{path}"' in dev.get(f"/vehicles/{farm.serial}").body
     moved = dev.post(path, **fields(dev.get(path).body, path))
+    assert "for the developers of the box’s maker" in dev.get(path).body
     assert moved.headers["Location"] == path + "?said=asked" and "Asked for." in dev.get(path + "?said=asked").body
     until(lambda: farm.query("SELECT count(*) FROM drover.poll_request WHERE wants = 'debug_log' AND is_done") == [(2,)], farm.gateway, farm.worker)
     farm.query("TRUNCATE drover.debug_log RESTART IDENTITY")
+
+
+def test_it_moves_to_another_fleet_in_one_step_from_its_page(farm):
+    ada, action = farm.visitor("ada"), f"/vehicles/{farm.serial}/edit"
+    details = f"/vehicles/{farm.serial}?kind=machine&tab=details"
+    said = "SELECT name, model, tags, host FROM drover.registration WHERE vehicle = %s"
+    known = farm.query(said, farm.serial)
+    # Where there is no other fleet there is nothing to choose, and it is said who can make one.
+    alone = ada.get(details).body
+    assert 'name="fleet"' not in alone and "You have no other fleet to move it to." in alone
+
+    def move(fleet):
+        [(record,)] = farm.query("SELECT record_id FROM drover.registration WHERE vehicle = %s", farm.serial)
+        assert ada.post(action, **fields(ada.get(details).body, action), fleet=fleet).status == 303
+        until(lambda: farm.query("SELECT record_id FROM drover.registration WHERE vehicle = %s", farm.serial) != [(record,)], farm.worker)
+        assert farm.query("SELECT fleet FROM drover.fleet_vehicle WHERE vehicle = %s", farm.serial) == [(fleet,)]
+
+    farm.query("INSERT INTO drover.fleet (fleet, name) VALUES ('hill', 'Hill') RETURNING 1")
+    farm.query("INSERT INTO drover.fleet_member (fleet, account) VALUES ('hill', 'ada') RETURNING 1")
+    try:
+        move("hill")
+        move("ada")
+    finally:
+        farm.query("DELETE FROM drover.fleet WHERE fleet = 'hill' RETURNING 1")
+    assert farm.query(said, farm.serial) == known
 
 
 def test_sent_twice_counts_once(farm):
@@ -356,12 +382,13 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     alert = page.get_by_role("alert")
     looked_at(page, screenshots, "thresholds")
     # Looked for by words in the address; each rule is a sentence.
-    page.get_by_label("Search", exact=True).last.fill("coolant s690")
-    follow(page, page.get_by_role("button", name="Show", exact=True))
+    page.get_by_role("search", name="Rules").get_by_label("Search").fill("coolant s690")
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
     assert "q=coolant" in page.url
-    rule = page.get_by_role("link", name=re.compile("Tell me when coolant temperature of .*S690 Combine.* is above 85 °C"))
+    rule = page.locator("section", has=page.get_by_role("heading", name="S690 Combine")).get_by_role("link", name=re.compile("Coolant temperature above 85 °C.*critical above 95 °C"))
     expect(rule).to_have_count(1)
-    expect(page.get_by_role("region", name="Rules").locator("tbody tr")).to_have_count(1)
+    expect(page.locator("a.item.rule")).to_have_count(1)
     follow(page, rule)
     looked_at(page, screenshots, "rule")
     expect(page.get_by_label("Limit", exact=True)).to_have_value("85")
@@ -412,9 +439,16 @@ def test_a_threshold_is_tried_and_changed_and_the_next_reading_is_judged_by_it(f
     # The alert that was raised by the old rule is drawn with the old rule's limits.
     [(alert,)] = farm.query("SELECT alert_id FROM drover.alert WHERE vehicle = %s AND parameter = 'Coolant Temperature' ORDER BY opened_at DESC LIMIT 1", farm.serial)
     drawn = re.search(r'<svg[^>]*class="chart"[^>]*aria-label="([^"]+)"', farm.visitor("dev").get(f"/alerts/{alert}").body)[1]
+    span = f"from={now() - 86_400_000}&until={now()}"
+    [signal] = json.loads(farm.visitor("dev").get(f"/alerts/{alert}/series?{span}").body)["signals"]
+    assert [(limit["kind"], limit["value"]) for limit in signal["limits"] if limit["kind"] != "recommended"] == [("warning", 85), ("critical", 95)], "with a script, too"
+    assert farm.visitor("bea").get(f"/alerts/{alert}/series?{span}").status == 404 and farm.visitor("dev").get(f"/alerts/{alert}/series").status == 400
     assert "warning at 85" in drawn and "critical at 95" in drawn and "98" not in drawn.split("warning")[1], drawn
     page.goto(farm.address + "/thresholds")
-    expect(page.get_by_role("region", name="Versions and changes")).to_contain_text("dev")
+    # In words; what is kept is as files have it.
+    history = page.get_by_role("region", name="Rule history")
+    expect(history).to_contain_text("You")
+    expect(history).to_contain_text("Coolant temperature of S690 Combine: limit 85 °C → 98 °C, critical 95 °C → 105 °C, alert ends at 82 °C → 97 °C")
     farm.world.drover.run("rules", "publish", farm.thresholds, env=farm.env)
     assert farm.query("SELECT count(DISTINCT version) FROM drover.rule_set") == [(2,)], "the same publisher"
 
@@ -533,14 +567,14 @@ def test_what_a_rule_would_have_raised_is_what_the_readings_say(farm, past):
 
 def test_the_list_of_rules_counts_what_they_raised(farm, past):
     ada = farm.visitor("ada").get("/thresholds").body
-    [(said,)] = [re.findall(r'data-l="Raised in 30 days">(\d+)<', row) for row in re.findall(r"<tr>.*?</tr>", ada, re.S)
-                 if "coolant temperature</b>" in row and "S690 Combine" in row]
+    [combine] = [group for group in re.findall(r'<section class="card rules">.*?</section>', ada, re.S) if "<h2>S690 Combine</h2>" in group]
+    [(said,)] = [re.findall(r"raised (\d+) times in 30 days", rule) for rule in re.findall(r'<a class="item rule".*?</a>', combine, re.S) if "Coolant temperature" in rule]
     start = today().replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=29)
     raised = farm.query("""SELECT count(*) FROM drover.alert WHERE kind = 'machine' AND model = 'S690 Combine' AND parameter = 'Coolant Temperature' AND state <> 'withdrawn'
                AND opened_at >= %s AND vehicle IN (SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'ada')""", start)
     assert [(int(said),)] == raised and int(said) > 5
     # Of nobody else's machines: who has none sees no rule, and no count.
-    assert "past-1" not in ada and 'data-l="Raised' not in farm.visitor("bea").get("/thresholds").body
+    assert "past-1" not in ada and "times in 30 days" not in farm.visitor("bea").get("/thresholds").body
 
 
 def test_who_may_try_which_rule(farm, past):
@@ -576,6 +610,8 @@ def test_from_an_alert_another_limit_is_one_link(farm, past, page):
     farm.enter(page, "ada", COOLANT)
     expect(page.locator("#tried .ansr")).to_be_visible()
     before = page.locator("#tried .fig").text_content()
+    # In one line at the top, too, where it stays in sight.
+    expect(page.locator("#tally")).to_contain_text(re.compile(rf"Would have raised {before} alerts? in the last 30 days"))
     # One drag: by keys here. Nothing is saved by it.
     page.get_by_label("Try another limit").press("Home")
     expect(page.locator("#tried .fig")).not_to_have_text(before)
@@ -597,7 +633,7 @@ def test_a_reader_of_us_units_types_fahrenheit_and_the_file_keeps_celsius(farm, 
         written = (farm.thresholds / "machines" / "past-1-thresholds.xml").read_text()
         # What was not changed is as it was, to the digit.
         assert f"<threshold>{round((higher - 32) / 1.8, 3):g}</threshold>\n    <critical>{stored[1]}</critical>\n    <clear>{stored[2]}</clear>" in written
-        assert f"is <b>above {higher:g} °F</b>" in ada.get("/thresholds").body
+        assert f"Coolant temperature above {higher:g} °F" in ada.get("/thresholds").body
         assert ada.post(COOLANT, **{**fields(ada.get(COOLANT).body, COOLANT), "do": "remove"}).status == 303
     finally:
         farm.query("UPDATE drover.account SET units = 'metric' WHERE account = 'ada' RETURNING 1")

@@ -115,6 +115,10 @@ def test_a_replay_is_played_by_buttons_and_keys_and_shared_by_its_address(fleet,
     expect(page.locator("#replay")).to_have_attribute("data-vehicles", "2")
     # It begins when the first of them told where it was: the map has that one.
     expect(page.locator("#map .mk.moving")).to_have_accessible_name("Van <1>, moving")
+    # The list is of that moment, too.
+    expect(page.locator("#vehicles .grp").first).to_have_text("Moving1")
+    expect(page.locator("#states [data-state=moving] b")).to_have_text("1")
+    expect(page.locator("#states [data-state=alert]")).to_be_hidden()
     first = now_s(page)
     slider.focus()
     for _ in range(5):

@@ -56,7 +56,7 @@ def test_a_machine_without_thresholds_says_that_it_is_not_monitored(two):
     assert re.search("<h2>Not monitored</h2>.*Neither its model", shown) and "No alert is open" not in shown
     shown = page(two, "nick", f"/field/{TOY}")
     assert "Not monitored: it has no thresholds" in shown and "Nothing is open" not in shown
-    assert re.search("<h2>Not monitored</h2>.*Its model is not known", page(two, "nick", f"/vehicles/{UNKNOWN}?kind=machine"))
+    assert re.search("<h2>Nothing heard yet</h2>.*Nothing judges it yet. Its model is not known", page(two, "nick", f"/vehicles/{UNKNOWN}?kind=machine"))
 
 
 def test_programs_are_told_as_well(two):

@@ -160,6 +160,10 @@ def test_the_list_is_filtered_with_and_without_script(fleet, page, browser):
     expect(page.locator("#count")).to_have_text("2 vehicles")
     page.get_by_label("Find a vehicle").fill("nobody")
     expect(page.locator("#vehicles")).to_contain_text("No vehicle fits")
+    # Where one looks, too: an empty map is no answer.
+    expect(page.locator("#nothing")).to_have_text("No vehicle fits")
+    page.get_by_label("Find a vehicle").fill("van")
+    expect(page.locator("#nothing")).to_be_hidden()
     cookies = page.context.cookies()
     plain = browser.new_context(java_script_enabled=False)
     plain.add_cookies(cookies)
@@ -174,6 +178,20 @@ def test_the_list_is_filtered_with_and_without_script(fleet, page, browser):
     still.locator("#vehicles .item").click()
     expect(still.locator("h1")).to_have_text("Van 2")
     plain.close()
+
+
+def test_vehicles_have_their_names_on_the_map_where_one_is_near(fleet, page):
+    fleet.enter(page, "/map?search=van-1")
+    drawn(page)
+    name = page.locator("#map .mk .nm")
+    expect(name).to_be_visible()
+    expect(name).to_have_text("Van <1>")
+    zoom = lambda: float(page.locator("#map").get_attribute("data-zoom"))
+    while zoom() >= 14:
+        before = zoom()
+        page.get_by_role("button", name="Zoom out").click()
+        until(lambda: zoom() < before)
+    expect(name).to_be_hidden()
 
 
 def test_the_map_draws_what_the_reader_sees_and_no_more(fleet, page):
@@ -275,7 +293,7 @@ def test_what_the_server_draws_is_there_without_a_script(fleet):
     assert len(drawn) == 4 and re.search("Coolant Temperature, °C.*critical at 95", drawn[0], re.S)
     assert len(re.findall('class="limit', drawn[0])) == 2
     # Each tab is an address of its own.
-    tabs = re.search(r'<nav class="tabs".*?</nav>', body, re.S).group(0)
+    tabs = re.search(r'<nav class="tabs\b.*?</nav>', body, re.S).group(0)
     assert re.findall(r'<a href="/vehicles/combine-9\?kind=machine(?:&amp;tab=(\w+))?"', tabs) == ["", "alerts", "charts", "services", "details"]
 
 
@@ -286,6 +304,8 @@ def test_a_car_in_the_readers_units(fleet, page, screenshots):
     expect(latest).to_contain_text(re.compile(r"Coolant temperature\s*88 °C"))
     expect(page.locator("figure.chart.drawn")).to_have_count(3)
     looked_at(page, screenshots, "car")
+    # On a phone, too, its drive is one tap away.
+    assert '<a href="/cars/van-1/live">Live drive</a>' in entered(fleet, "manager").get("/vehicles/van-1?kind=car").body
     # Nobody owns it, so nobody has said what is too much.
     follow(page, page.get_by_role("link", name="Charts", exact=True))
     body = page.evaluate("fetch(location.pathname + '?kind=car&tab=charts').then((answer) => answer.text())")
@@ -375,7 +395,25 @@ def test_trips_of_a_day_with_the_way_of_one(fleet, page, screenshots):
     looked_at(page, screenshots, "trip-map")
 
 
-@pytest.mark.parametrize("name", ["Van <1>", "van-99", "combine-9", "va n", "x" * 100])
+def test_trips_of_a_car_are_asked_for_by_its_name(fleet):
+    """The field wanted an id, and showed it."""
+    day = datetime.fromtimestamp((fleet.now - 170_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
+    manager = entered(fleet, "manager")
+    for typed in ("Van <1>", "van <1>"):
+        answer = manager.get(f"/trips?{urlencode({'date': day, 'vehicle': typed})}")
+        assert (answer.status, answer.headers["Location"]) == (303, f"/trips?date={day}&vehicle=van-1")
+    body = manager.get(f"/trips?date={day}&vehicle=van-1").body
+    assert re.search(r'id="vehicle"[^>]* value="Van &lt;1&gt;"', body)
+    # Of two cars of one name the id says which.
+    fleet.query("UPDATE drover.registration SET name = 'Van <1>' WHERE vehicle = 'van-2'")
+    try:
+        assert manager.get(f"/trips?{urlencode({'date': day, 'vehicle': 'Van <1>'})}").status == 404
+        assert re.search(r'id="vehicle"[^>]* value="van-1"', manager.get(f"/trips?date={day}&vehicle=van-1").body)
+    finally:
+        fleet.query("UPDATE drover.registration SET name = 'Van 2' WHERE vehicle = 'van-2'")
+
+
+@pytest.mark.parametrize("name", ["van-99", "combine-9", "va n", "x" * 100])
 def test_trips_of_what_is_no_car_are_not_those_of_all(fleet, name):
     """A name that is no id showed the trips of all cars, an id that there is not zeros."""
     day = datetime.fromtimestamp((fleet.now - 170_000) / 1000, timezone.utc).strftime("%Y-%m-%d")
@@ -469,10 +507,17 @@ def test_somebody_sees_the_vehicles_of_his_fleet_and_no_others(fleet):
     assert ada.get(f"/alerts/{alert}").status == 200 and ada.get("/vehicles/van-1").status == 404
 
 
+def test_a_time_beyond_all_times_in_an_address_ends_nothing(fleet):
+    manager = entered(fleet, "manager")
+    for at in ("-9223372036854775808", "9223372036854775807", "0", "x"):
+        answer = manager.get(f"/services?recorded=combine-9&at={at}")
+        assert answer.status == 200 and "combine-9" in answer.body and "recorded. It stays on record" not in answer.body, at
+
+
 def test_whoever_is_refused_reads_why_on_a_page(fleet, page, watch, screenshots):
     """Programs and scripts get problem details."""
     page.goto(fleet.address + "/vehicels")
-    expect(page.locator("h1")).to_have_text("Not Found")
+    expect(page.locator("h1")).to_have_text("Nothing here")
     expect(page.locator("main")).to_contain_text("Check its spelling")
     fleet.enter(page, "/account")
     answer = page.goto(fleet.address + "/vehicles/nobodys")
@@ -485,15 +530,16 @@ def test_whoever_is_refused_reads_why_on_a_page(fleet, page, watch, screenshots)
             link.click()
     page.evaluate("document.querySelectorAll('input[name=form]').forEach((mark) => { mark.value = '0'.repeat(64); })")
     page.locator("main form").first.get_by_role("button").first.click()
-    expect(page.locator("h1")).to_have_text("Forbidden")
+    expect(page.locator("h1")).to_have_text("You can’t do this")
     expect(page.locator("main")).to_contain_text("Reload the page")
+    expect(page.get_by_role("link", name="Go back")).to_have_attribute("href", re.compile(r"^/settings"))
     # A browser notes each page that is none; nothing else went wrong.
     assert [re.search(r"status of (\d+)", line)[1] for line in watch.console] == ["404", "404", "403"]
     watch.forgive()
     visitor = Visitor(fleet.site.port)
     page_of, problem = (visitor.get("/login/x/y", Accept=accept) for accept in ("text/html,*/*;q=0.8", "*/*"))
     assert (page_of.status, problem.status) == (404, 404)
-    assert json.loads(problem.body)["type"] == "urn:drover:problem:not-found" and "<h1>Not Found</h1>" in page_of.body
+    assert json.loads(problem.body)["type"] == "urn:drover:problem:not-found" and "<h1>Nothing here</h1>" in page_of.body
     answer = visitor.post("/about", {"Accept": "text/html"})
     assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD, OPTIONS")
 
@@ -548,3 +594,14 @@ def test_pages_need_no_other_server_and_no_inline_script(fleet, page):
         expect(page.locator(":focus")).to_have_class("skip")
         page.keyboard.press("Enter")
         expect(page.locator(":focus")).to_have_id("main")
+
+
+def test_a_trip_under_way_is_not_counted_as_ended(fleet):
+    manager = entered(fleet, "manager")
+    start = now_ms() - 60_000
+    fleet.drive("van-4", start, range(50), speed_kmh=40)
+    fleet.world.tick()
+    until(lambda: fleet.query("SELECT 1 FROM drover.trip_now WHERE vehicle = 'van-4'"), fleet.worker)
+    day = datetime.fromtimestamp(start / 1000, timezone.utc).strftime("%Y-%m-%d")
+    body = manager.get(f"/trips?date={day}&vehicle=van-4").body
+    assert '<span class="label">Trips</span><span class="fig">0' in body and "1 under way, not counted yet" in body and ">Under way</span>" in body

@@ -51,6 +51,11 @@ def test_visitors_find_tours_by_area_with_and_without_script(panel, page, browse
     expect(page.locator("#map")).to_have_attribute("data-line", "47.45,8.45 47.52,8.5 47.6,8.6")
     expect(page.locator("#waypoints h2")).to_have_text(["Oak & ash", "Spring"])
     expect(page.locator("#waypoints")).to_contain_text("Look <up>")
+    # The player goes from stop to stop.
+    page.get_by_role("button", name="Next stop").click()
+    expect(page.locator("#player-said")).to_have_text("Stop 2 of 2: Spring")
+    expect(page.locator("#waypoints > [aria-current=step]")).to_contain_text("Spring")
+    expect(page.get_by_role("button", name="Next stop")).to_be_disabled()
     looked_at(page, screenshots, "trail")
     with urllib.request.urlopen(panel.address + page.get_by_role("link", name="Download").get_attribute("href"), timeout=HANG_S) as package:
         assert len(package.read()) == listed["Zeta <hill>"]["bytes"]

@@ -80,6 +80,39 @@ def test_every_query_is_answered_in_a_page_as_in_the_command(desk):
         assert taken.headers["Content-Disposition"] == f'attachment; filename="{name.replace("/", "-")}.csv"'
 
 
+def test_a_query_answers_as_it_is_opened_and_that_is_noted(desk):
+    def noted():
+        told = query(desk.env, "SELECT detail FROM drover.audit_entry e JOIN drover.audit_name n ON n.digest = e.actor WHERE e.action = 'query_run' AND n.said = 'rita'")
+        return [detail for detail in (json.loads(text) for text, in told) if detail["query"].startswith("tours/") and "from" in detail]
+    query(desk.env, "INSERT INTO drover.tour_day VALUES ('fresh', 'visit', 'w', current_date - 1, 7), ('stale', 'visit', 'w', current_date - 40, 7)")
+    try:
+        before = len(noted())
+        page = desk.people["rita"].get("/queries/tours/by_month").body
+        assert "<td>fresh</td>" in page and "<td>stale</td>" not in page
+        first = re.search(r'id="p-from" name="from" type="date" value="([\d-]+)"', page).group(1)
+        assert f"/queries/tours/by_month?from={first}&amp;to=" in page and "format=csv" in page
+        assert '<a class="chip" href="/queries/tours/by_month?from=' + first in page and 'aria-current="true">Last 30 days</a>' in page
+        assert [detail["from"] for detail in noted()[before:]] == [first] and noted()[-1]["query"] == "tours/by_month"
+        # What must be said is asked for first, and nothing ran.
+        assert 'id="answer"' not in desk.people["rita"].get("/queries/tours/funnel").body and len(noted()) == before + 1
+    finally:
+        query(desk.env, "DELETE FROM drover.tour_day WHERE tour IN ('fresh', 'stale')")
+
+
+def test_an_answer_leads_with_what_it_adds_up_to_in_the_readers_units(desk):
+    page = desk.ask("root", "cars/most_fuel", format="").body
+    assert page.index('class="tiles"') < page.index('class="bars-by"') < page.index("<table")
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page)
+    assert heads == ["Vehicle", "Distance, km", "Fuel, L", "Consumption, L/100 km"]
+    # Things have the names that people gave them; the id is there for who points at it, and in files.
+    query(desk.env, "INSERT INTO drover.registration (kind, vehicle, topic_partition, registered_at, record_id, name) VALUES ('machine', 'combine-1', 0, now(), 'named', 'Old <Faithful>') "
+          "ON CONFLICT (kind, vehicle) DO UPDATE SET name = excluded.name")
+    assert '<td title="combine-1">Old &lt;Faithful&gt;</td>' in desk.ask("root", "machines/since_service", format="").body
+    assert "combine-1," in desk.ask("root", "machines/since_service", format="csv").body
+    # Files have the columns as they are stored.
+    assert desk.ask("root", "cars/most_fuel", format="csv").body.splitlines()[0] == "vehicle,km,fuel_l,l_per_100km,mpg_us"
+
+
 def test_people_get_what_they_may_see_and_an_address_can_be_sent(desk):
     north = {row[0] for row in query(desk.env, "SELECT vehicle FROM drover.fleet_vehicle WHERE fleet = 'north'")}
     machines = {row[0] for row in query(desk.env, "SELECT vehicle FROM drover.vehicle WHERE kind = 'machine'")}
@@ -92,6 +125,9 @@ def test_people_get_what_they_may_see_and_an_address_can_be_sent(desk):
     address = "/queries/cars/idle_share?from=2010-01-01&to=2026-09-30&fleet="
     assert desk.people["boss"].get(address).body.count("<tr>") < desk.people["root"].get(address).body.count("<tr>")
     assert "No rows." in desk.people["walker"].get(address).body
+    # An empty answer says what was asked, and offers more time.
+    empty = desk.people["root"].get("/queries/cars/idle_share?from=2010-01-01&to=2010-01-02&fleet=").body
+    assert "First day: 2010-01-01 · Last day: 2010-01-02" in empty and '<a class="btn" href="/queries/cars/idle_share?from=' in empty
     # Places of sensitive species are told to nobody here.
     told = desk.ask("root", "sightings/latest_of_species", format="json", species="Papilio demodocus").body
     assert {row["latitude_deg"] for row in json.loads(told)} == {-3.35, -3.3781} and {row["site"] for row in json.loads(told) if row["latitude_deg"] == -3.3781} == {"site-1"}
@@ -155,9 +191,9 @@ def test_a_question_in_the_browser(desk, page, screenshots, watch):
     enter(page, desk.address, "anna", "/queries")
     expect(page).to_have_title("Queries · Drover")
     looked_at(page, screenshots, "list")
-    follow(page, page.get_by_role("link", name="Which share of the time did each car stand with its engine running, month by month?"))
+    follow(page, page.get_by_role("link", name="How much of its engine time did each car idle, month by month?"))
     expect(page.get_by_label("Fleet", exact=True).locator("option")).to_have_text(["All", "North"])
-    page.get_by_label("From: the first day").fill("2010-01-01")
+    page.get_by_label("First day").fill("2010-01-01")
     page.get_by_label("Fleet", exact=True).select_option("north")
     # By keyboard alone.
     page.get_by_role("button", name="Run").focus()
@@ -166,7 +202,7 @@ def test_a_question_in_the_browser(desk, page, screenshots, watch):
     expect(page.get_by_role("status")).to_have_text(re.compile(r"rows$"))
     rows = page.locator("tbody tr").count()
     assert rows > 2
-    expect(page.get_by_label("From: the first day")).to_have_value("2010-01-01")
+    expect(page.get_by_label("First day")).to_have_value("2010-01-01")
     looked_at(page, screenshots, "answer")
     page.set_viewport_size({"width": 375, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

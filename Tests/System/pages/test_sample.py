@@ -78,7 +78,7 @@ def test_everybody_is_one_click_away(sample, page, screenshots):
         page.get_by_role("button", name=re.compile(f"^{role}", re.I)).click()
         page.wait_for_url(lambda address: "/sample" not in address)
         page.goto(sample.page + "account")
-        expect(page.locator("main")).to_contain_text(re.compile(rf"known as sample-\w+\s+{role}\b"))
+        expect(page.locator("main")).to_contain_text(re.compile(rf"known as sample-\w+\s+{role}\b", re.I))
 
 
 def test_passwords_are_printed_once_and_kept_from_others(sample):
@@ -211,6 +211,24 @@ def test_the_campus_is_at_work(sample):
     assert len(shuttles) >= 3
     for place in shuttles:
         assert metres_to_street(*place) < 2, place
+
+
+def test_butterflies_were_counted_and_a_tour_is_published(sample):
+    sample.wait_for("all of the sample is in")
+    counted = """SELECT count(DISTINCT site), count(DISTINCT species) > 35, count(*) > 1000, bool_and(taxon IS NOT NULL), bool_and(comments IS NULL),
+        max(seen_at) < now() FROM drover.sighting"""
+    until(lambda: rows(sample, counted) == [(7, True, True, True, True, True)], sample, lambda: rows(sample, counted))
+    odd = "SELECT count(*) FROM drover.survey WHERE comments IS DISTINCT FROM 'Invented for the sample.' OR weather_missing > 0"
+    until(lambda: rows(sample, odd) == [(0,)], sample, lambda: rows(sample, odd))
+    assert rows(sample, "SELECT count(*) FROM drover.rejected WHERE topic IN ('drover.sightings', 'drover.tours')") == [(0,)]
+    visitor = Visitor(sample.port)
+    assert "Töölönlahti Bay" in visitor.get("/trail-tours/sample-central-park").body
+    assert visitor.post("/sample", account="sample-sanna").status == 303
+    assert "sample-laakso" in visitor.get("/surveys").body and "Töölönlahti Bay" in visitor.get("/surveys/enter").body
+    assert "Gonepteryx rhamni" in visitor.get("/sightings/species").body
+    assert visitor.post("/sample", account="sample-petri").status == 303
+    assert "Helsinki Central Park" in visitor.get("/tours").body
+    until(lambda: rows(sample, "SELECT sum(events) > 50 FROM drover.tour_day WHERE tour = 'sample-central-park'") == [(True,)], sample)
 
 
 def test_a_port_that_is_taken_is_told_before_anything_is_started(drover, data):

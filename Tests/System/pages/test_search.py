@@ -86,6 +86,11 @@ def test_reports_queries_and_rules_are_found(desk):
     assert all(hit["kind"] != "Rule" for hit in desk.found("sam", "coolant")["results"]), "he changes no rules"
 
 
+def test_a_species_leads_to_its_page(desk):
+    [hit] = desk.found("sam", "peacock")["results"]
+    assert (hit["about"], hit["address"]) == ("Aglais io, species", "/sightings/species/Aglais%20io")
+
+
 def test_an_unknown_word_is_said_and_the_nearest_offered(desk):
     found = desk.found("fred", "comibne")
     assert found["said"] == "Nothing is called “comibne”." and found["offer"]

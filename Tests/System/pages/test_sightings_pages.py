@@ -31,7 +31,7 @@ class Desk(Asked):
 
     def __init__(self, world, folder, shared):
         self.world, self.env = world, world.database()
-        taxonomy = (ROOT / "Deploy/taxonomy/butterflies-watamu.csv").read_text() + f"rare-1,{RARE},species,,,yes,,\n"
+        taxonomy = (ROOT / "Deploy/taxonomy/butterflies-watamu.csv").read_text() + f"rare-1,{RARE},species,,,yes,,\ntesta-1,Testa communis,species,,,no,,Common tester\n"
         (folder / "taxa.csv").write_text(taxonomy)
         self.taxa = list(csv.DictReader(taxonomy.splitlines()))
         self.run("taxonomy", "load", folder / "taxa.csv")
@@ -161,6 +161,32 @@ def test_a_researchers_day(desk, files, page, screenshots):
     totals(page, str(len(seen)))
 
 
+def test_species_are_a_field_guide(desk, files, page, screenshots):
+    desk.enter(page, "rita", "/sightings/species")
+    page.get_by_label("Name of a species").fill("Colotis amatus")
+    page.get_by_role("button", name="Search").click()
+    page.wait_for_url("**search=Colotis*")
+    follow(page, page.get_by_role("link", name="Colotis amatus"))
+    seen = counted(files, {"Colotis amatus"})
+    totals(page, str(len(seen)), str(sum(individuals for _, individuals in seen)))
+    weeks = Counter()
+    for day, individuals in seen:
+        weeks[day.isocalendar()[1]] += individuals
+    page.get_by_text("The season as a table").click()
+    assert {int(week): int(count) for week, count in table(page, "Individuals by week of the year")} == {week: count for week, count in weeks.items() if count}
+    expect(page.locator("#map")).to_have_attribute("data-drawn", "yes")
+    looked_at(page, screenshots, "species", dark=True)
+    # What people call it stands first.
+    called = desk.people["rita"].get("/sightings/species?search=common").body
+    assert re.search(r"<b>Common tester</b></a><br><em[^>]*>Testa communis</em>", called)
+    # What is sensitive has no exact place for whoever may not see it.
+    rare = desk.people["anna"].get("/sightings/species/Secreta%20rara").body
+    assert "Places hidden" in rare and "39.98" not in rare and "3.378" not in rare
+    assert desk.people["rita"].get("/sightings/species/Nothing%20of%20the%20kind").status == 404
+    # Surveyors see the own ones.
+    assert "No species seen yet" in desk.people["sam"].get("/sightings/species").body
+
+
 def test_the_flight_curve_is_that_of_the_ready_query(desk, page, screenshots):
     desk.enter(page, "rita", "/sightings?taxon=Colotis%20amatus&site=watamu&year=2020")
     rows = json.loads(desk.run("query", "sightings/flight_curve", "species=Colotis amatus", "site=watamu", "year=2020", "--format", "json"))
@@ -230,6 +256,7 @@ def test_the_database_holds_people_to_it(desk):
 # Surveyors.
 
 def fill_survey(page, site):
+    page.locator("#rest > summary").click()
     page.get_by_label("Site id").fill(site)
     page.get_by_label("Start").fill("2021-06-01T10:00")
     page.get_by_label("Stop").fill("2021-06-01T10:45")
@@ -322,6 +349,55 @@ def test_a_draft_is_there_again_and_a_refusal_says_why(desk, page, watch):
     expect(page.get_by_text("Drafts on this device")).to_have_count(0)
 
 
+def test_a_walk_is_counted_by_taps_with_its_way(desk, page, watch):
+    until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'draft-site'"), desk.worker)
+    page.context.grant_permissions(["geolocation"])
+    page.context.set_geolocation({"latitude": -3.3781, "longitude": 39.9888, "accuracy": 5})
+    desk.enter(page, "olga", "/surveys/enter")
+    page.locator("form[data-ready=yes]").wait_for()
+    # The site of the last survey is chosen; another one is typed.
+    expect(page.get_by_label("Site", exact=True)).to_have_value("draft-site")
+    expect(page.get_by_label("Site id")).to_be_hidden()
+    page.get_by_label("Site", exact=True).select_option("New site…")
+    page.get_by_label("Name of the site").fill("Mwamba Dunes")
+    expect(page.get_by_label("Site id")).to_have_value("mwamba-dunes")
+    page.get_by_role("button", name="Start walk").click()
+    page.wait_for_function("() => document.querySelector('[name=latitude]').value !== ''")
+    page.context.set_geolocation({"latitude": -3.3791, "longitude": 39.9889, "accuracy": 5})
+    expect(page.locator("#walk-said")).to_have_text("Walking: 112 m")
+    expect(page.locator("#walk-map")).to_be_visible()
+    for name in ["Papilio demodocus", "Junonia oenone"]:
+        page.get_by_label("Another species").fill(name)
+        page.get_by_label("Another species").press("Enter")
+    tally = page.locator("#tallies li", has_text="Papilio demodocus")
+    tally.locator(".more").click()
+    tally.locator(".more").click()
+    expect(tally.locator("output")).to_have_text("3")
+    expect(page.locator("#tallies li").first).to_contain_text("Papilio demodocus")
+    page.get_by_role("button", name="Undo").click()
+    expect(tally.locator("output")).to_have_text("2")
+    # What people call a species finds it, and stands first.
+    page.get_by_label("Another species").press_sequentially("Common tes")
+    page.wait_for_function("() => [...document.querySelectorAll('#taxa option')].some(option => option.value === 'Common tester')")
+    page.get_by_label("Another species").fill("common tester")
+    page.get_by_label("Another species").press("Enter")
+    called = page.locator("#tallies li", has_text="Testa communis")
+    expect(called.locator(".more b")).to_have_text("Common tester")
+    expect(called.locator(".more em")).to_have_text("Testa communis")
+    called.locator(".fewer").click()
+    page.get_by_role("button", name="Next section").click()
+    tally.locator(".more").click()
+    page.get_by_role("button", name="Finish walk").click()
+    page.get_by_role("button", name="Send survey").click()
+    page.wait_for_url("**/surveys?said=taken")
+    until(lambda: desk.query("SELECT 1 FROM drover.survey WHERE site = 'mwamba-dunes'"), desk.worker)
+    [(body,)] = desk.query("SELECT body FROM drover.survey_version WHERE site = 'mwamba-dunes'")
+    told = json.loads(body)
+    assert told["site_name"] == "Mwamba Dunes" and len(told["waypoints"]) == 2
+    assert [(each["species"], each["section"], each["count"]) for each in told["sightings"]] == [
+        ("Papilio demodocus", "1", 2), ("Junonia oenone", "1", 1), ("Papilio demodocus", "2", 1)]
+
+
 def test_a_survey_sent_twice_counts_once_and_without_script(desk):
     olga = desk.people["olga"]
     fields = {"form": olga.mark(), "survey": "w-plain", "site": "plain-site", "start": "2021-06-02T10:00", "stop": "2021-06-02T10:30", "offset": "+03:00",
@@ -355,9 +431,9 @@ def test_surveyors_see_their_own_only(desk, page):
     _, content = desk.page_export("sam", "format=csv")
     assert {row["site"] for row in csv.DictReader(content.decode().splitlines())} == {"forest-1"}
     _, content = desk.page_export("olga", "format=geojson")
-    assert {feature["properties"]["site"] for feature in json.loads(content)["features"]} == {"draft-site", "plain-site"}
+    assert {feature["properties"]["site"] for feature in json.loads(content)["features"]} == {"draft-site", "plain-site", "mwamba-dunes"}
     _, content = desk.page_export("olga", "format=csv&rows=surveys")
-    assert {row["site"] for row in csv.DictReader(content.decode().splitlines())} == {"draft-site", "plain-site"}
+    assert {row["site"] for row in csv.DictReader(content.decode().splitlines())} == {"draft-site", "plain-site", "mwamba-dunes"}
 
 
 # Reviewers.
@@ -398,6 +474,7 @@ def test_a_reviewer_corrects_a_survey(desk, page, screenshots):
     assert f"forest-1 {survey}" not in [row["site"] + " " + row["survey"] for row in json.loads(desk.run("sightings", "open", "--format", "json"))]
     # The surveyor sees what became of it.
     assert "Saved, corrected 1 time" in desk.people["sam"].get("/surveys").body
+    assert "Your last surveys" in desk.people["sam"].get("/home").body
 
 
 def test_of_two_reviews_of_one_version_the_first_counts_and_sent_twice_is_once(desk):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 from harness import lent, looked_at, now_ms, until
-from people import PASSWORD, Visitor, logged_in
+from people import PASSWORD, Visitor, enter, logged_in
 from playwright.sync_api import expect
 from test_pages import Fleet
 from test_uploads import give_token
@@ -183,6 +183,27 @@ def test_an_alert_is_given_only_to_who_may_take_care_of_it(farm):
     finally:
         with connect(farm.env) as connection:
             connection.execute("DELETE FROM drover.fleet_member WHERE account IN ('dealer', 'mila') AND fleet = 'farm'")
+        farm.clear(alert)
+
+
+def test_from_the_list_an_alert_goes_to_somebody_else(farm, page):
+    alert = farm.open(MACHINE)[0]
+    with connect(farm.env) as connection:
+        connection.execute("INSERT INTO drover.fleet_member VALUES ('farm', 'mila')")
+    try:
+        enter(page, farm.address, "miller", "/alerts")
+        row = page.locator(f"#alerts .al[data-alert='{alert}']")
+        row.locator("summary").click()
+        row.get_by_role("button", name="Assign to somebody else").click()
+        expect(page.locator("#selected")).to_have_text("1 selected")
+        expect(page.get_by_label("Assign to", exact=True)).to_be_focused()
+        page.get_by_label("Assign to", exact=True).select_option("mila")
+        page.locator("#bulk").get_by_role("button", name="Assign", exact=True).click()
+        page.wait_for_url("**said=assignment")
+        until(lambda: farm.stands(alert, "assigned_to, assigned_by") == ("mila", "miller"), farm.worker)
+    finally:
+        with connect(farm.env) as connection:
+            connection.execute("DELETE FROM drover.fleet_member WHERE account = 'mila' AND fleet = 'farm'")
         farm.clear(alert)
 
 

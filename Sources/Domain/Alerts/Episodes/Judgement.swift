@@ -39,7 +39,7 @@ struct Judgement {
                 isCritical = false
                 isSoon = false
                 isCleared = false
-                advice = "No service recorded." + (threshold.advice.map { " \($0)" } ?? "")
+                advice = MissingService.advice(threshold.advice)
                 return
             }
             let run = compared - service.atHours

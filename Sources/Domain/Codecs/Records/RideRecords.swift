@@ -177,7 +177,31 @@ public enum RideRecords {
         }
         // Whether there is such a zone is looked at where it is published: the log knows no zones.
         settings.timeZone = try fields.optionalText("time_zone", bytesMax: 60)
+        settings.places = named(fields)
+        settings.placesVersion = fields.has("places_version") ? try fields.integer("places_version") : 0
+        settings.placesBase = fields.has("places_base") ? try fields.integer("places_base") : nil
         return settings
+    }
+
+    /// A line a place, `lat,lon name`. A line that cannot be read is passed over: no name may cost a campus its settings.
+    private static func named(_ fields: Fields) -> [CampusPlace]? {
+        guard let text = try? fields.optionalText("places", bytesMax: bytesMax) else { return nil }
+        let places = text.utf8.split(separator: UInt8(ascii: "\n")).lazy.compactMap { line -> CampusPlace? in
+            let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
+            guard parts.count == 2 else { return nil }
+            let at = parts[0].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            guard at.count == 2,
+                let place = position(String(decoding: at[0], as: UTF8.self), String(decoding: at[1], as: UTF8.self))
+            else { return nil }
+            return CampusPlace(name: String(decoding: parts[1], as: UTF8.self), place: place)
+        }
+        return Array(places.prefix(CampusPlace.countMax))
+    }
+
+    private static func text(_ places: [CampusPlace]) -> JSONValue {
+        .text(
+            places.map { "\(degrees($0.place.latitude)),\(degrees($0.place.longitude)) \($0.name)" }.joined(
+                separator: "\n"))
     }
 
     fileprivate static func position(_ latitude: String, _ longitude: String) -> Position? {
@@ -240,7 +264,11 @@ public enum RideRecords {
             (key.rawValue, settings.tables[key].map { .text($0) })
         }
         return [("name", .text(settings.name)), ("boundary", text(settings.boundary))] + numbers + tables
-            + [("time_zone", settings.timeZone.map { .text($0) })]
+            + [
+                ("time_zone", settings.timeZone.map { .text($0) }), ("places", settings.places.map(text)),
+                ("places_version", settings.placesVersion == 0 ? nil : .integer(settings.placesVersion)),
+                ("places_base", settings.placesBase.map { .integer($0) }),
+            ]
     }
 
     private static func fields(_ pickup: RideRecord.Pickup) -> [(String, JSONValue?)] {

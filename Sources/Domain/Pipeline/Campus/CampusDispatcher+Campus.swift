@@ -3,8 +3,11 @@ public import Routing
 
 /// Records about the campus itself: its settings, the hour, how long ways take.
 extension CampusDispatcher {
-    mutating func change(_ settings: CampusSettings, _ turn: inout Turn) throws(Undecided) {
-        guard settings != self.settings, let area = CampusArea(boundary: settings.boundary) else { return }
+    mutating func change(_ said: CampusSettings, _ turn: inout Turn) throws(Undecided) {
+        let settings = settings.changed(by: said)
+        // Names decide nothing.
+        guard !settings.isSame(butPlacesOf: self.settings) else { return self.settings = settings }
+        guard let area = CampusArea(boundary: settings.boundary) else { return }
         let moved = { [old = self.area] (point: CampusPoint) in area.point(old.position(point)) }
         // Another boundary is another plane: what stands in it would be elsewhere.
         guard

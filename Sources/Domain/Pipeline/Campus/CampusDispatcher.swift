@@ -74,6 +74,7 @@ public struct CampusDispatcher: Equatable, Sendable {
             let campus = Campus(rules: settings.rules(surge: 1), travel: settings.travel(speedKmh: nil))
         else { return nil }
         (self.id, self.settings, self.area, self.campus) = (id, settings, area, campus)
+        self.settings.placesBase = nil
         learned = Learned(settings)
     }
 

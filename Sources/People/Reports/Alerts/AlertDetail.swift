@@ -4,6 +4,7 @@ internal import Codecs
 package import Fleet
 internal import Formats
 package import Postgres
+internal import Presentation
 internal import Storage
 
 /// One alert in full: what happened, the rule and its origin, the readings behind it, and what would end it.
@@ -123,20 +124,29 @@ package struct AlertDetail: Sendable {
     }
 
     /// What would end it, in the words of a page.
-    package func ending(in units: DriverSettings.Units) -> String { ending { alert.shown($0, units) ?? $0 } }
+    package func ending(in units: DriverSettings.Units) -> String {
+        guard alert.resolvedMs == nil else { return t("it is over") }
+        guard let threshold = judgedBy else { return t("a reading for which the rule does not hold") }
+        if threshold.every != nil { return t("recording a service") }
+        guard let limit = threshold.clear ?? threshold.threshold else {
+            return t("a reading that has \(alert.parameter)")
+        }
+        let plain = Decimal.text(limit, decimals: 3)
+        let text = alert.shown(plain, units) ?? plain
+        if threshold.type == .bool { return t("a reading with \(alert.parameter) \(text)") }
+        return threshold.test == .above
+            ? t("a reading with \(alert.parameter) of \(text) or less")
+            : t("a reading with \(alert.parameter) of \(text) or more")
+    }
 
     /// As programs read it: in the unit of the rule.
     private var ending: String {
         let unit = alert.unit.allSatisfy(\.isWhitespace) ? "" : " \(alert.unit)"
-        return ending { $0 + unit }
-    }
-
-    private func ending(_ shown: (String) -> String) -> String {
         guard alert.resolvedMs == nil else { return "it is over" }
         guard let threshold = judgedBy else { return "a reading for which the rule does not hold" }
         if threshold.every != nil { return "recording a service" }
         guard let limit = threshold.clear ?? threshold.threshold else { return "a reading that has \(alert.parameter)" }
-        let text = shown(Decimal.text(limit, decimals: 3))
+        let text = Decimal.text(limit, decimals: 3) + unit
         if threshold.type == .bool { return "a reading with \(alert.parameter) \(text)" }
         return "a reading with \(alert.parameter) of \(text) or \(threshold.test == .above ? "less" : "more")"
     }

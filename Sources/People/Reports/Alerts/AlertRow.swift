@@ -56,6 +56,9 @@ package struct AlertRow: Sendable {
         return parameter.word(flag)
     }
 
+    /// It is about a service interval, and no service is on record yet.
+    package var isWithoutService: Bool { test == .above && MissingService.isSaid(by: advice) }
+
     /// A value of the alert as an account reads it.
     package func shown(_ value: String?, _ units: DriverSettings.Units) -> String? {
         guard let value, let number = Double(value) else { return nil }

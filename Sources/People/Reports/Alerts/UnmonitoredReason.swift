@@ -2,6 +2,7 @@ internal import Codecs
 package import Fleet
 package import Formats
 package import Postgres
+internal import Presentation
 
 /// Why nothing judges a vehicle, as `drover.not_monitored` says it. Whoever shows that no alert is open says this in its place.
 package enum UnmonitoredReason: String, CaseIterable, Sendable {
@@ -14,22 +15,23 @@ package enum UnmonitoredReason: String, CaseIterable, Sendable {
     package var why: String {
         switch self {
         case .nobody:
-            "Nobody drives or owns it, and the installation has no limits for such cars: assign it to a driver, register it to "
-                + "an account, or ask the operator for limits of the installation."
+            t(
+                "Nobody drives or owns it, and the installation has no limits for such cars: assign it to a driver, register it to an account, or ask the operator for limits of the installation."
+            )
         case .alertsOff:
-            "Who drives or owns it has switched all alerts off: only they can turn them on, under Settings."
-        case .noModel: "Its model is not known: its box tells it with a reading, or whoever registers it."
-        case .noRules: "Neither its model nor the machine itself has thresholds: add some under Thresholds."
+            t("Who drives or owns it has switched all alerts off: only they can turn them on, under Settings.")
+        case .noModel: t("Its model is not known: its box tells it with a reading, or whoever registers it.")
+        case .noRules: t("Neither its model nor the machine itself has thresholds: add some under Rules.")
         }
     }
 
     /// In a list.
     package var short: String {
         switch self {
-        case .nobody: "nobody drives or owns it"
-        case .alertsOff: "its driver has switched alerts off"
-        case .noModel: "its model is not known"
-        case .noRules: "it has no thresholds"
+        case .nobody: t("nobody drives or owns it")
+        case .alertsOff: t("its driver has switched alerts off")
+        case .noModel: t("its model is not known")
+        case .noRules: t("it has no thresholds")
         }
     }
 

@@ -70,12 +70,18 @@ package struct LineChart {
 
     /// The chart for who does not see it.
     private func label(_ least: Double, _ most: Double) -> String {
-        let limits = limits.map { "\($0.kind.rawValue) at \(LineChart.text($0.value))" }
-        return
-            ([
-                "\(title), \(clock(span.lowerBound)) to \(clock(span.upperBound)): from \(LineChart.text(least)) to \(LineChart.text(most))",
-                "last \(LineChart.text(points.last!.most))",
-            ] + limits).joined(separator: ", ")
+        let limits = limits.map { limit -> String in
+            let value = LineChart.text(limit.value)
+            switch limit.kind {
+            case .warning: return t("warning at \(value)")
+            case .critical: return t("critical at \(value)")
+            case .recommended: return t("recommended at \(value)")
+            }
+        }
+        let (low, high, last) = (LineChart.text(least), LineChart.text(most), LineChart.text(points.last!.most))
+        let (from, until) = (clock(span.lowerBound), clock(span.upperBound))
+        return ([t("\(title), \(from) to \(until): from \(low) to \(high), last \(last)")] + limits)
+            .joined(separator: ", ")
     }
 
     private func x(_ ms: Int64) -> Double {
@@ -114,10 +120,19 @@ package struct LineChart {
         }.joined()
     }
 
+    private func words(_ limit: Limit) -> String {
+        let value = LineChart.text(limit.value)
+        switch limit.kind {
+        case .warning: return t("warning \(value)")
+        case .critical: return t("critical \(value)")
+        case .recommended: return t("recommended \(value)")
+        }
+    }
+
     private func limit(_ limit: Limit, _ y: (Double) -> Double) -> HTML {
         let at = LineChart.text(y(limit.value))
         return
-            "<line class=\"limit \(limit.kind.rawValue)\" x1=\"\(Int(LineChart.left))\" x2=\"\(Int(LineChart.width - LineChart.right))\" y1=\"\(at)\" y2=\"\(at)\"/><text class=\"\(limit.kind.rawValue)\" x=\"\(Int(LineChart.width - LineChart.right))\" y=\"\(LineChart.text(y(limit.value) - 3))\" text-anchor=\"end\">\(limit.kind.rawValue) \(LineChart.text(limit.value))</text>"
+            "<line class=\"limit \(limit.kind.rawValue)\" x1=\"\(Int(LineChart.left))\" x2=\"\(Int(LineChart.width - LineChart.right))\" y1=\"\(at)\" y2=\"\(at)\"/><text class=\"\(limit.kind.rawValue)\" x=\"\(Int(LineChart.width - LineChart.right))\" y=\"\(LineChart.text(y(limit.value) - 3))\" text-anchor=\"end\">\(words(limit))</text>"
     }
 
     private var times: HTML {

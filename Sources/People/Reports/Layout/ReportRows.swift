@@ -24,6 +24,8 @@ struct ReportRows: ReportOutput {
     private let blanks: [String: String]
     private let drawn: [ReportFigure]
     private let said: [String]
+    private let leading: [ReportBlock]
+    private let named: [String: String]
 
     /// - Parameters:
     ///   - columns: names that end in the unit of their values.
@@ -32,12 +34,16 @@ struct ReportRows: ReportOutput {
     ///   - others: what stands below other columns, by their names.
     ///   - drawn: its charts.
     ///   - said: sentences below the rows.
+    ///   - named: what people call vehicles, by their ids. Files for programs have the ids.
+    ///   - leading: what people read before the rows: sums. Files for programs have the rows alone.
     init(
         _ report: Report, _ ask: ReportParameters, columns: [String], rows: [[FieldValue]], adds: Set<String>,
         others: [String: FieldValue] = [:], blanks: [String: String] = [:], drawn: [ReportFigure] = [],
-        said: [String] = []
+        said: [String] = [], named: [String: String] = [:], leading: [ReportBlock] = []
     ) {
         self.blanks = blanks
+        self.leading = leading
+        self.named = named
         self.drawn = drawn
         self.said = said
         name = report.name
@@ -191,9 +197,16 @@ struct ReportRows: ReportOutput {
                 : columns[index].key == "advice" || columns[index].key == "note"
                     ? .prose(columns[index].title) : .word(columns[index].title)
         }
+        let vehicle = columns.firstIndex { $0.key == "vehicle" }
+        let shown = shownRows.map { row in
+            guard let vehicle, let name = row[vehicle].flatMap({ named[$0] }) else { return row }
+            var row = row
+            row[vehicle] = name
+            return row
+        }
         let table = ReportTable(
-            caption: "Rows: \(rows.count)", headers: headers, rows: shownRows, empty: empty, hasSums: sums != nil)
-        return [.note("\(span.zone), \(span.hours) hours."), .table(table)] + notes.map { .note($0) }
+            caption: "Rows: \(rows.count)", headers: headers, rows: shown, empty: empty, hasSums: sums != nil)
+        return [.note("\(span.zone), \(span.hours) hours.")] + leading + [.table(table)] + notes.map { .note($0) }
             + bars.map { [.bars($0)] }.joined()
     }
 

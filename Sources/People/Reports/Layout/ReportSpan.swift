@@ -50,8 +50,22 @@ package struct ReportSpan: Sendable {
         toMs = span.upperBound
     }
 
-    /// For titles: `2026-11-21`, `2026-11-16 to 2026-11-22`.
-    package var text: String { isOneDay ? first : "\(first) to \(last)" }
+    /// For titles: `2026-11-21`, `2026-11-16 to 2026-11-22`, of a whole month `February 2018`.
+    package var text: String {
+        if isOneDay { return first }
+        let day = CivilDate(first, zone: zone)!
+        let (start, next) = day.monthStarts
+        guard first == start.text, last == next.moved(by: -1).text, let month = Int(first.dropFirst(5).prefix(2)) else {
+            return "\(first) to \(last)"
+        }
+        return "\(ReportSpan.months[month - 1]) \(first.prefix(4))"
+    }
+
+    private static let months = [
+        "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+        "December",
+    ]
+
     package var hours: Int64 { (toMs - fromMs) / 3_600_000 }
     /// `19:23:27`, with the day where there are several.
     package func clock(_ ms: Int64) -> String { isOneDay ? day.clock(ms) : day.minute(ms) }

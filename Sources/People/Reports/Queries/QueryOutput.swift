@@ -6,8 +6,8 @@ package import Presentation
 
 /// Rows of a query as they are, for people or for programs. Columns name their unit; times are UTC.
 package struct QueryOutput: Sendable {
-    private let columns: [String]
-    private let rows: [[FieldValue]]
+    package let columns: [String]
+    package let rows: [[FieldValue]]
 
     package init(_ rows: Rows) throws {
         columns = rows.columns

@@ -6,7 +6,8 @@ internal import Presentation
 /// A query that comes with Drover: a file of Queries with the question it answers and what it asks for.
 ///
 /// Comment lines at its head: `-- Question: …`, `-- Parameter: NAME KIND [= STANDARD]: what it is` for `$1`, `$2` … in order,
-/// `-- Plan: …` how PostgreSQL should go about it, `-- For: installation` where no person's rights are enough.
+/// `-- Plan: …` how PostgreSQL should go about it, `-- For: installation` where no person's rights are enough,
+/// `-- Chart: COLUMN by COLUMN` and `-- Totals: COLUMN …` what a page shows above the rows.
 package struct ReadyQuery: Sendable {
     /// The folders of Queries that hold them, in the order in which they are listed.
     package static let areas = ["machines", "cars", "dispatch", "tours", "joint", "sightings"]
@@ -18,6 +19,11 @@ package struct ReadyQuery: Sendable {
         /// Nil: it must be said.
         package let standard: String?
         package let meaning: String
+    }
+
+    /// A figure of each thing: rows of one thing are added up, so a share or a mean stands here only where a thing has one row.
+    package struct Chart: Equatable, Sendable {
+        package let value, label: String
     }
 
     package struct Fault: Error, CustomStringConvertible {
@@ -32,6 +38,10 @@ package struct ReadyQuery: Sendable {
     package let plan: String?
     /// Reads what only the installation's own programs may read.
     package let isOfInstallation: Bool
+    /// Nil: its rows say more than a picture of them.
+    package let chart: Chart?
+    /// Columns that can be added up.
+    package let totals: [String]
     package let sql: String
 
     /// The folder.
@@ -43,12 +53,22 @@ package struct ReadyQuery: Sendable {
     package init(name: String, text: String) throws(Fault) {
         var (question, plan): (String?, String?) = (nil, nil)
         var isOfInstallation = false
+        var chart: Chart?
+        var totals: [String] = []
         var parameters: [Parameter] = []
         for line in text.split(separator: "\n").prefix(while: { $0.hasPrefix("--") }) {
             let line = line.dropFirst(2).drop { $0 == " " }
             if line.hasPrefix("Question: ") { question = String(line.dropFirst(10)) }
             if line.hasPrefix("Plan: ") { plan = String(line.dropFirst(6)) }
             if line == "For: installation" { isOfInstallation = true }
+            if line.hasPrefix("Totals: ") { totals = line.dropFirst(8).split(separator: " ").map(String.init) }
+            if line.hasPrefix("Chart: ") {
+                let words = line.dropFirst(7).split(separator: " ", omittingEmptySubsequences: false)
+                guard words.count == 3, words[1] == "by" else {
+                    throw Fault("\(name): `\(line)` is not `Chart: COLUMN by COLUMN`")
+                }
+                chart = Chart(value: String(words[0]), label: String(words[2]))
+            }
             if line.hasPrefix("Parameter: ") {
                 guard let parameter = ReadyQuery.parameter(line.dropFirst(11)) else {
                     throw Fault("\(name): `\(line)` is not `Parameter: NAME KIND [= STANDARD]: what it is`")
@@ -61,6 +81,8 @@ package struct ReadyQuery: Sendable {
         self.question = question
         self.parameters = parameters
         self.plan = plan
+        self.chart = chart
+        self.totals = totals
         sql = text
         self.isOfInstallation = isOfInstallation
     }
@@ -79,12 +101,12 @@ package struct ReadyQuery: Sendable {
     /// - Throws: `Fault` with all that is missing, unknown or no value of its kind.
     package func values(_ given: [String: String]) throws(Fault) -> [Postgres.Parameter] {
         var faults = given.keys.sorted().filter { name in !parameters.contains { $0.name == name } }
-            .map { "\($0) is none of its parameters" }
+            .map { t("\($0) is none of its parameters") }
         let values = parameters.map { parameter in
             let text = given[parameter.name] ?? parameter.standard
-            if text == nil { faults.append("\(parameter.name) is missing: \(parameter.meaning)") }
+            if text == nil { faults.append(t("\(parameter.name) is missing: \(parameter.meaning)")) }
             if let text, !parameter.kind.holds(text) {
-                faults.append("\(parameter.name)=\(text): must be \(parameter.kind.example)")
+                faults.append(t("\(parameter.name)=\(text): must be \(parameter.kind.example)"))
             }
             return Postgres.Parameter.text(text)
         }
@@ -139,11 +161,11 @@ extension String {
 extension ReadyQuery.Parameter.Kind {
     package var example: String {
         switch self {
-        case .text: "a text"
-        case .integer: "a whole number"
-        case .number: "a number, like 3.5"
-        case .date: "a day, like 2026-11-22"
-        case .time: "a time with its zone, like 2026-11-22T08:00:00Z"
+        case .text: t("a text")
+        case .integer: t("a whole number")
+        case .number: t("a number, like 3.5")
+        case .date: t("a day, like 2026-11-22")
+        case .time: t("a time with its zone, like 2026-11-22T08:00:00Z")
         }
     }
 

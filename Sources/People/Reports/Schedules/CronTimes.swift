@@ -21,8 +21,9 @@ package struct CronTimes: Sendable {
         let fields = text.split(separator: " ", omittingEmptySubsequences: true)
         guard text.utf8.count <= 200, fields.count == 5 else {
             throw Fault(
-                description:
-                    "`\(text.prefix(60))` must be five fields: minute, hour, day of the month, month, day of the week")
+                description: t(
+                    "`\(String(text.prefix(60)))` must be five fields: minute, hour, day of the month, month, day of the week"
+                ))
         }
         minutes = try CronTimes.values(fields[0], CronField.minute)
         hours = try CronTimes.values(fields[1], CronField.hour)
@@ -33,7 +34,7 @@ package struct CronTimes: Sendable {
         needsBoth = fields[2].hasPrefix("*") || fields[4].hasPrefix("*")
         let longest = months.map { $0 == 2 ? 29 : [4, 6, 9, 11].contains($0) ? 30 : 31 }.max()!
         guard monthDays.min()! <= longest || !needsBoth else {
-            throw Fault(description: "`\(text)`: there is no such day in these months")
+            throw Fault(description: t("`\(text)`: there is no such day in these months"))
         }
     }
 
@@ -96,19 +97,43 @@ package struct CronTimes: Sendable {
     // MARK: Fields
 
     private struct CronField {
-        let name: String
+        enum Name { case minute, hour, monthDay, month, weekday }
+
+        let name: Name
         let range: ClosedRange<Int>
         var names: [String] = []
 
-        static let minute = CronField(name: "minute", range: 0...59)
-        static let hour = CronField(name: "hour", range: 0...23)
-        static let monthDay = CronField(name: "day of the month", range: 1...31)
+        static let minute = CronField(name: .minute, range: 0...59)
+        static let hour = CronField(name: .hour, range: 0...23)
+        static let monthDay = CronField(name: .monthDay, range: 1...31)
         static let month = CronField(
-            name: "month", range: 1...12,
+            name: .month, range: 1...12,
             names: ["", "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
         /// 7 is Sunday, too.
         static let weekday = CronField(
-            name: "day of the week", range: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
+            name: .weekday, range: 0...7, names: ["sun", "mon", "tue", "wed", "thu", "fri", "sat"])
+
+        private var title: String {
+            switch name {
+            case .minute: t("minute")
+            case .hour: t("hour")
+            case .monthDay: t("day of the month")
+            case .month: t("month")
+            case .weekday: t("day of the week")
+            }
+        }
+
+        func fault(_ text: String) -> Fault {
+            let (least, most) = (range.lowerBound, range.upperBound)
+            return Fault(
+                description: names.isEmpty
+                    ? t(
+                        "`\(text)`: the \(title) must be *, numbers from \(least) to \(most), ranges a-b, with steps like */2 or 1-9/2, in a list with commas"
+                    )
+                    : t(
+                        "`\(text)`: the \(title) must be *, numbers from \(least) to \(most) or names like \(names[1]), ranges a-b, with steps like */2 or 1-9/2, in a list with commas"
+                    ))
+        }
 
         func number(_ text: Substring) -> Int? {
             if let place = names.firstIndex(of: text.lowercased()), !text.isEmpty { return place }
@@ -132,11 +157,7 @@ package struct CronTimes: Sendable {
             guard pieces.count <= 2, ends.count <= 2, let step, let from, let to, from <= to,
                 pieces.count == 1 || isSpan
             else {
-                throw Fault(
-                    description:
-                        "`\(text)`: the \(field.name) must be *, numbers from \(field.range.lowerBound) to \(field.range.upperBound)"
-                        + (field.names.isEmpty ? "" : " or names like \(field.names[1])")
-                        + ", ranges a-b, with steps like */2 or 1-9/2, in a list with commas")
+                throw field.fault(String(text))
             }
             values.formUnion(stride(from: from, through: to, by: step))
         }

@@ -25,10 +25,10 @@ package struct NewSchedule: Sendable {
         cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64
     ) throws(Fault) {
         guard of.isEmpty || Report.isID(of, report.of) else {
-            throw Fault("This is no \(report.of.rawValue)'s id.")
+            throw Fault(t("`\(of)` is not an id."))
         }
         guard fleet.isEmpty || (report.hasFleets && VehicleID(fleet) != nil) else {
-            throw Fault("This is no fleet's id, or the report has no fleets.")
+            throw Fault(t("This is no fleet's id, or the report has no fleets."))
         }
         try NewSchedule.check(cron, zone: zone, leastMinutes: leastMinutes, nowMs: nowMs)
         self.report = report
@@ -45,17 +45,18 @@ package struct NewSchedule: Sendable {
     /// - Parameter leastMinutes: from one to the next, up to an hour: a report may take all that a server has.
     package static func check(_ cron: String, zone: String, leastMinutes: Int = 1, nowMs: Int64) throws(Fault) {
         guard ZonedDay(date: "2026-01-01", zone: zone) != nil else {
-            throw Fault("A zone is a name such as Europe/Berlin.")
+            throw Fault(t("A zone is a name such as Europe/Berlin."))
         }
         let times: CronTimes
         do { times = try CronTimes(cron) } catch { throw Fault("\(error).") }
         guard times.next(afterMs: nowMs, zone: zone) != nil else {
-            throw Fault("`\(cron)` never falls due.")
+            throw Fault(t("`\(cron)` never falls due."))
         }
         guard times.leastMinutes >= leastMinutes else {
             throw Fault(
-                "`\(cron)` comes every \(times.leastMinutes) minutes; here \(leastMinutes) lie between two times at least. "
-                    + "Name one minute, like 0 6-18 * * *, or ask who runs Drover (web.schedule_min).")
+                t(
+                    "`\(cron)` comes every \(times.leastMinutes) minutes; here \(leastMinutes) lie between two times at least. Name one minute, like 0 6-18 * * *, or ask who runs Drover (web.schedule_min)."
+                ))
         }
     }
 

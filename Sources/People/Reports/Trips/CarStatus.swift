@@ -167,8 +167,11 @@ extension CarStatus {
     }
 
     package func isDriving(nowMs: Int64) -> Bool {
-        read.isOpen && nowMs - read.trip.endMs <= rules.tripGapMs
+        read.isUnderWay(nowMs: nowMs, tripGapMs: rules.tripGapMs)
     }
+
+    /// After so much silence the trip has ended.
+    package var tripGapMs: Int64 { rules.tripGapMs }
 
     /// For people: the values that a driver looks at first come first. Unknown is `–`.
     package var shown: [(name: String, text: String)] {
@@ -195,22 +198,23 @@ extension CarStatus {
         let (hours, minutes) = ((endMs - startMs) / 3_600_000, (endMs - startMs) / 60_000 % 60)
         let seconds = (endMs - startMs) / 1_000 % 60
         func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let fuel =
+            isUS ? decimal(figures.fuelUSGal.flatMap { Double($0) }, 3, "US gal") : decimal(figures.litres, 2, "L")
         return [
-            ("Speed", converted(signal(.speed), "km/h", 0)),
-            (isUS ? "Mileage now" : "Consumption now", consumption(instantMpg)),
-            ("Driving time", "\(hours):\(two(minutes)):\(two(seconds))"),
-            ("Distance", converted(figures.distanceKm.flatMap { Double($0) }, "km", 2)),
-            ("Average speed", converted(figures.averageSpeedKmh.flatMap { Double($0) }, "km/h", 1)),
-            ("Engine speed", decimal(signal(.rpm), 0, "rpm")),
-            (isUS ? "Average mileage" : "Average consumption", consumption(figures.averageMpg.flatMap { Double($0) })),
+            (t("Speed"), converted(signal(.speed), "km/h", 0)), (t("Fuel used"), fuel),
+            (t("Driving time"), "\(hours):\(two(minutes)):\(two(seconds))"),
+            (isUS ? t("Mileage now") : t("Consumption now"), consumption(instantMpg)),
+            (t("Distance"), converted(figures.distanceKm.flatMap { Double($0) }, "km", 2)),
+            (t("Average speed"), converted(figures.averageSpeedKmh.flatMap { Double($0) }, "km/h", 1)),
+            (t("Engine speed"), decimal(signal(.rpm), 0, "rpm")),
             (
-                "Fuel used",
-                isUS ? decimal(figures.fuelUSGal.flatMap { Double($0) }, 3, "US gal") : decimal(figures.litres, 2, "L")
+                isUS ? t("Average mileage") : t("Average consumption"),
+                consumption(figures.averageMpg.flatMap { Double($0) })
             ),
-            ("Fuel cost", decimal(figures.fuelCost.flatMap { Double($0) }, 2, figures.price?.currency ?? "")),
-            ("Coolant", converted(signal(.coolant), "°C", 0)), ("Voltage", decimal(signal(.voltage), 1, "V")),
-            ("Harsh accelerations", String(totals.sharpAccelerations)),
-            ("Harsh brakings", String(totals.sharpBrakings)),
+            (t("Fuel cost"), decimal(figures.fuelCost.flatMap { Double($0) }, 2, figures.price?.currency ?? "")),
+            (t("Coolant"), converted(signal(.coolant), "°C", 0)), (t("Voltage"), decimal(signal(.voltage), 1, "V")),
+            (t("Harsh accelerations"), String(totals.sharpAccelerations)),
+            (t("Harsh brakings"), String(totals.sharpBrakings)),
         ]
     }
 }

@@ -4,6 +4,7 @@ internal import Codecs
 package import Fleet
 internal import Formats
 package import Postgres
+internal import Presentation
 package import Trips
 
 /// The drives of one route before and after something was done to the car: what changed, and whether chance explains it.
@@ -167,13 +168,13 @@ extension RouteComparison {
         let isUS = units == .us
         let names: [String: (name: String, unit: String, scale: Double)] = [
             isUS ? "average_mpg" : "consumption_l_per_100km": isUS
-                ? ("Mileage", "MPG", 1) : ("Consumption", "L/100 km", 1),
-            "fuel_l": isUS ? ("Fuel", "US gal", 1 / Fuel.litresPerUSGallon) : ("Fuel", "L", 1),
-            "distance_km": isUS ? ("Distance", "mi", 1 / Fuel.kilometresPerMile) : ("Distance", "km", 1),
-            "duration_s": ("Time", "min", 1.0 / 60),
+                ? (t("Mileage"), "MPG", 1) : (t("Consumption"), "L/100 km", 1),
+            "fuel_l": isUS ? (t("Fuel"), "US gal", 1 / Fuel.litresPerUSGallon) : (t("Fuel"), "L", 1),
+            "distance_km": isUS ? (t("Distance"), "mi", 1 / Fuel.kilometresPerMile) : (t("Distance"), "km", 1),
+            "duration_s": (t("Time"), "min", 1.0 / 60),
             "average_speed_kmh": isUS
-                ? ("Average speed", "mph", 1 / Fuel.kilometresPerMile) : ("Average speed", "km/h", 1),
-            "idle_s": ("Idle", "min", 1.0 / 60),
+                ? (t("Average speed"), "mph", 1 / Fuel.kilometresPerMile) : (t("Average speed"), "km/h", 1),
+            "idle_s": (t("Idle"), "min", 1.0 / 60),
         ]
         return lines.compactMap { line in
             guard let (name, unit, scale) = names[line.key] else { return nil }

@@ -76,6 +76,9 @@ package struct TripRead: Sendable {
 }
 
 extension TripRead {
+    /// It may go on, and its car was heard of so lately that it does: one that fell silent has ended, whatever comes late.
+    package func isUnderWay(nowMs: Int64, tripGapMs: Int64) -> Bool { isOpen && nowMs - trip.endMs <= tripGapMs }
+
     /// A page shows no more at once; the fleets that we know of have some thousands a week.
     package static let dayMax: Int64 = 20_000
 

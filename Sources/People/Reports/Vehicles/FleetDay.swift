@@ -180,31 +180,32 @@ struct FleetDay: ReportOutput {
 
     var blocks: [ReportBlock] {
         var blocks: [ReportBlock] = [
-            .note("\(day.zone), \(day.hours) hours. Trips count on the day they begin."),
+            .note(t("\(day.zone), \(day.hours) hours. Trips count on the day they begin.")),
             .figures(totals.tiles(ask.units)), .table(tripTable),
         ]
         let weathers = trips.compactMap(\.weather)
         if let fetched = weathers.map(\.fetched).max() {
             let sources = Set(weathers.map(\.source)).sorted().joined(separator: ", ")
-            blocks.append(.note("Weather of the hour a trip began in: \(sources), last fetched \(fetched)."))
+            blocks.append(.note(t("Weather of the hour a trip began in: \(sources), last fetched \(fetched).")))
         }
-        if discarded > 0 { blocks.append(.note("\(discarded) discarded by the driver, not counted.")) }
+        if discarded > 0 { blocks.append(.note(t("\(discarded) discarded by the driver, not counted."))) }
         let revised = trips.filter { $0.revisedMs != nil }.count
-        if revised > 0 { blocks.append(.note("\(revised) of the trips were corrected by data that came late.")) }
+        if revised > 0 { blocks.append(.note(t("\(revised) of the trips were corrected by data that came late."))) }
         for filling in fillings {
-            blocks.append(
-                .sentence(
-                    "\(filling.vehicle) was refuelled from "
-                        + "\(short(filling.text(filling.refuelling.beforeMilliPct), 0) ?? "") to "
-                        + "\(short(filling.text(filling.refuelling.afterMilliPct), 0) ?? "") %"
-                        + "\(filling.litres.map { ", about \($0) L" } ?? ""), by \(day.clock(filling.refuelling.untilMs))."
-                ))
+            let from = short(filling.text(filling.refuelling.beforeMilliPct), 0) ?? ""
+            let to = short(filling.text(filling.refuelling.afterMilliPct), 0) ?? ""
+            let (car, until) = (filling.vehicle, day.clock(filling.refuelling.untilMs))
+            let words =
+                filling.litres.map { litres in
+                    t("\(car) was refuelled from \(from) to \(to) %, about \(litres) L, by \(until).")
+                } ?? t("\(car) was refuelled from \(from) to \(to) %, by \(until).")
+            blocks.append(.sentence(words))
         }
         if content == .tripsAndAlerts { blocks.append(.table(alertTable)) }
         if !unmonitored.isEmpty { blocks.append(.table(unmonitoredTable)) }
         if !day.isOneDay, !trips.isEmpty { blocks.append(.bars(distances)) }
         if readings.isEmpty { return blocks }
-        return blocks + [.heading("Speed")]
+        return blocks + [.heading(t("Speed"))]
             + readings.indices.map {
                 .speed(line(trips[$0], readings[$0], gapMs: gapsMs[$0]))
             }
@@ -218,7 +219,7 @@ struct FleetDay: ReportOutput {
             byDay[String(day.minute(trip.trip.startMs).prefix(10)), default: 0] +=
                 ShownValue(km, unit: "km", in: ask.units).value
         }
-        return ReportBars(title: "Distance by day, \(unit)", bars: day.bars(byDay))
+        return ReportBars(title: t("Distance by day, \(unit)"), bars: day.bars(byDay))
     }
 
     private var tripTable: ReportTable {
@@ -230,20 +231,20 @@ struct FleetDay: ReportOutput {
         }
         let (distance, speed) = isUS ? ("mi", "mph") : ("km", "km/h")
         return ReportTable(
-            caption: "Trips",
+            caption: t("Trips"),
             headers: [
-                .word("Vehicle"), .text("Driver"), .text("Tag"), .word("Start"), .word("End"),
-                .number("Distance \(distance)"), .number("Average \(speed)"), .number("Max \(speed)"),
-                .number("Idle min"), .number("Sharp acc."), .number("Sharp brk."),
-                .number(isUS ? "Fuel US gal" : "Fuel L"), .number(isUS ? "MPG" : "L/100 km"), .number("Cost"),
-                .number("Holes"), .text("Weather at start"), .text("Revised"),
+                .word(t("Vehicle")), .text(t("Driver")), .text(t("Tag")), .word(t("Start")), .word(t("End")),
+                .number(t("Distance, \(distance)")), .number(t("Average, \(speed)")), .number(t("Max, \(speed)")),
+                .number(t("Idle, min")), .number(t("Harsh acc.")), .number(t("Harsh brk.")),
+                .number(isUS ? t("Fuel, US gal") : t("Fuel, L")), .number(isUS ? "MPG" : "L/100 km"),
+                .number(t("Cost")), .number(t("Holes")), .text(t("Weather at start")), .text(t("Revised")),
             ],
             rows: trips.map { read in
                 let figures = read.figures
                 let cost = short(figures.fuelCost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
                 return [
                     read.vehicle, read.driver, read.tag, day.clock(read.trip.startMs),
-                    read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : day.clock(read.trip.endMs),
+                    read.isOpen ? t("under way") : read.trip.goesOn ? t("goes on") : day.clock(read.trip.endMs),
                     shown(figures.distanceKm, "km", 1), shown(figures.averageSpeedKmh, "km/h", 1),
                     shown(figures.maxSpeedKmh, "km/h", 0),
                     short(Decimal.text(read.trip.totals.idleMs / 60, decimals: 3), 1),
@@ -252,16 +253,16 @@ struct FleetDay: ReportOutput {
                     isUS ? short(figures.averageMpg, 1) : figures.litresPer100km, cost,
                     String(read.trip.totals.holes), read.weatherText, read.revisedMs.map(day.minute),
                 ]
-            }, empty: "No trip began in this time.")
+            }, empty: t("No trip began in this time."))
     }
 
     private var alertTable: ReportTable {
         ReportTable(
-            caption: "Alerts",
+            caption: t("Alerts"),
             headers: [
-                .word("Vehicle"), .text("Model"), .text("Parameter"), .word("Severity"), .text("State"),
-                .text("Alert when"),
-                .word("Opened"), .word("Resolved"), .number("Worst"), .prose("What to do"),
+                .word(t("Vehicle")), .text(t("Model")), .text(t("Parameter")), .word(t("Severity")),
+                .text(t("State")), .text(t("Alert when")), .word(t("Opened")), .word(t("Resolved")),
+                .number(t("Worst")), .prose(t("What to do")),
             ],
             rows: alerts.map { alert in
                 [
@@ -272,21 +273,24 @@ struct FleetDay: ReportOutput {
                 ]
             },
             empty: unmonitored.isEmpty
-                ? "No alert was open in this time." : "No alert was open in this time of what is monitored.", classes: 3
+                ? t("No alert was open in this time.")
+                : t("No alert was open in this time of what is monitored."), classes: 3
         )
     }
 
     private var unmonitoredTable: ReportTable {
         ReportTable(
-            caption: "Not monitored now", headers: [.word("Vehicle"), .text("Kind"), .prose("Why")],
+            caption: t("Not monitored now"),
+            headers: [.word(t("Vehicle")), .text(t("Kind")), .prose(t("Why"))],
             rows: unmonitored.map { [$0.vehicle, $0.kind.rawValue, $0.reason.why] }, empty: "")
     }
 
     private func line(_ trip: TripRead, _ readings: [CarReading], gapMs: Int64) -> SpeedLine {
         SpeedLine(
             readings, gapMs: gapMs,
-            title:
+            title: t(
                 "\(trip.vehicle), \(day.clock(trip.trip.startMs)) to \(day.clock(trip.trip.endMs)): speed in km/h over minutes"
+            )
         )
     }
 }

@@ -2,6 +2,7 @@ internal import Alerts
 internal import Basics
 internal import Codecs
 internal import Formats
+internal import Presentation
 internal import Trips
 
 /// The sums of several trips. Fuel, its cost and MPG cover the trips whose fuel is known; `fuelTrips` says how many.
@@ -65,12 +66,12 @@ struct FleetTotals {
         let fuelKm = Double(fuelDistanceMm) / 1e6
         let per100km = litres > 0 && fuelKm > 0 ? decimal(litres / fuelKm * 100, 1) : "–"
         return [
-            ("Trips", String(trips)), ("Vehicles", String(vehicles)),
-            ("Distance", isUS ? decimal(km / Fuel.kilometresPerMile, 1) + " mi" : decimal(km, 1) + " km"),
-            ("Driving time", (short(Decimal.text(sum.integratedMs / 36, decimals: 5), 1) ?? "–") + " h"),
-            ("Fuel", fuel), isUS ? ("MPG", short(mpg, 1) ?? "–") : ("L/100 km", per100km),
-            ("Fuel cost", short(cost, 2).map { $0 + " " + (costs?.currency ?? "") } ?? "–"),
-            ("Sharp events", String(sum.sharpAccelerations + sum.sharpBrakings)),
+            (t("Trips"), String(trips)), (t("Vehicles"), String(vehicles)),
+            (t("Distance"), isUS ? decimal(km / Fuel.kilometresPerMile, 1) + " mi" : decimal(km, 1) + " km"),
+            (t("Driving time"), (short(Decimal.text(sum.integratedMs / 36, decimals: 5), 1) ?? "–") + " h"),
+            (t("Fuel"), fuel), isUS ? ("MPG", short(mpg, 1) ?? "–") : ("L/100 km", per100km),
+            (t("Fuel cost"), short(cost, 2).map { $0 + " " + (costs?.currency ?? "") } ?? "–"),
+            (t("Harsh events"), String(sum.sharpAccelerations + sum.sharpBrakings)),
         ]
     }
 

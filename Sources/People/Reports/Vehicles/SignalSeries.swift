@@ -162,10 +162,13 @@ extension SignalSeries {
     private static let samplesMs: Int64 = 26 * 3_600_000
 
     private typealias Charted = (signal: Fleet.Signal, name: String, columns: String)
-    private static let charted: [Charted] = [
-        (.speed, "Speed", "speed_kmh"), (.rpm, "Engine speed", "rpm"), (.coolant, "Coolant temperature", "coolant_c"),
-        (.voltage, "Voltage", "voltage_v"), (.engineLoad, "Engine load", ""), (.fuelLevel, "Fuel level", ""),
-    ]
+    private static var charted: [Charted] {
+        [
+            (.speed, t("Speed"), "speed_kmh"), (.rpm, t("Engine speed"), "rpm"),
+            (.coolant, t("Coolant temperature"), "coolant_c"), (.voltage, t("Voltage"), "voltage_v"),
+            (.engineLoad, t("Engine load"), ""), (.fuelLevel, t("Fuel level"), ""),
+        ]
+    }
 
     /// What alerts of cars are about.
     private static let judged: [String: [MachineParameter]] = [
@@ -327,7 +330,8 @@ extension SignalSeries {
     private static func json(_ signal: Signal, _ units: DriverSettings.Units) -> JSONValue {
         func shown(_ value: Double) -> JSONValue {
             let converted = ShownValue(value, unit: signal.unit, in: units).value
-            return .number(Decimal.scaled(converted, decimals: 2).map { Decimal.text($0, decimals: 2) })
+            // As exact as what is stored: charts round to what they show, and once only, as pages do.
+            return .number(Decimal.scaled(converted, decimals: 3).map { Decimal.text($0, decimals: 3) })
         }
         // Single readings have no range to be told.
         let isPlain = signal.points.allSatisfy { $0.least == $0.most }

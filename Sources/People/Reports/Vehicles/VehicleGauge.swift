@@ -75,10 +75,12 @@ extension VehicleGauge {
             })
     }
 
-    private static let ofCars: [(Signal, String)] = [
-        (.speed, "Speed"), (.coolant, "Coolant temperature"), (.voltage, "Voltage"), (.fuelLevel, "Fuel level"),
-        (.rpm, "Engine speed"), (.engineLoad, "Engine load"),
-    ]
+    private static var ofCars: [(Signal, String)] {
+        [
+            (.speed, t("Speed")), (.coolant, t("Coolant temperature")), (.voltage, t("Voltage")),
+            (.fuelLevel, t("Fuel level")), (.rpm, t("Engine speed")), (.engineLoad, t("Engine load")),
+        ]
+    }
 
     /// - Parameter settings: of who drives or owns it; nil: nobody's limits hold.
     package static func of(

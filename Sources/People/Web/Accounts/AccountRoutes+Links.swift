@@ -3,6 +3,7 @@ internal import Codecs
 internal import Crypto
 internal import Fleet
 internal import HTTPServer
+internal import Presentation
 internal import Storage
 
 /// Mailed links: registration, confirmation, a new password.
@@ -18,9 +19,9 @@ extension AccountRoutes {
                     notice: .fault(text)), status)
         }
         guard let mail = AccountRoutes.mail(fields["mail"]) else {
-            return again(422, "Not an email like name@example.org.")
+            return again(422, t("Not an email like name@example.org."))
         }
-        guard let first, let last else { return again(422, "A name has at most 200 bytes, on one line.") }
+        guard let first, let last else { return again(422, t("A name has at most 200 bytes, on one line.")) }
         let password: String
         switch AccountRoutes.newPassword(fields, mail: mail) {
         case .success(let chosen): password = chosen
@@ -64,7 +65,7 @@ extension AccountRoutes {
         }
         return .unkept(
             AccountView.said(
-                "Check your mail", "We sent a mail to \(mail). Open its link within a day."))
+                t("Check your mail"), t("We sent a mail to \(mail). Open its link within a day.")))
     }
 
     func forgot(_ request: Request, _ fields: FormFields) throws -> Response {
@@ -72,7 +73,7 @@ extension AccountRoutes {
         guard let mail = AccountRoutes.mail(fields["mail"]) else {
             return .unkept(
                 AccountView.forgot(
-                    mail: fields["mail"] ?? "", notice: .fault("Not an email like name@example.org.")), 422
+                    mail: fields["mail"] ?? "", notice: .fault(t("Not an email like name@example.org."))), 422
             )
         }
         let link = Token.random()
@@ -97,7 +98,8 @@ extension AccountRoutes {
         }
         return .unkept(
             AccountView.said(
-                "Check your mail", "If \(mail) has an account, a link is on its way. It works once, for an hour."))
+                t("Check your mail"), t("If \(mail) has an account, a link is on its way. It works once, for an hour."))
+        )
     }
 
     func showLink(_ request: Request, _ purpose: PageSessionStore.LinkLook.Purpose) -> Response {
@@ -130,7 +132,7 @@ extension AccountRoutes {
             })
         else {
             return .unkept(
-                AccountView.confirm(link: link.text, notice: .fault("Wrong password.")), 401)
+                AccountView.confirm(link: link.text, notice: .fault(t("Wrong password."))), 401)
         }
         try noteLogIn(session, request, with: "link")
         return Response.seeOther("/account").with("Set-Cookie", cookie.set(session, isKept: false))
@@ -148,7 +150,7 @@ extension AccountRoutes {
                     link: link.text, asksMail: !look.hasMail, mail: fields["mail"] ?? "", notice: .fault(text)), 422)
         }
         let mail = AccountRoutes.mail(fields["mail"])
-        guard look.hasMail || mail != nil else { return again("Not an email like name@example.org.") }
+        guard look.hasMail || mail != nil else { return again(t("Not an email like name@example.org.")) }
         let password: String
         switch AccountRoutes.newPassword(fields, mail: mail ?? "") {
         case .success(let chosen): password = chosen
@@ -161,11 +163,11 @@ extension AccountRoutes {
             try PageSessionStore.setPassword(link: link.digest, mail: mail, new: kept, device: device.digest, on: $0)
         }
         guard isSet else {
-            return look.hasMail ? AccountRoutes.linkOver : again("Another account has this email.")
+            return look.hasMail ? AccountRoutes.linkOver : again(t("Another account has this email."))
         }
         return .unkept(
             AccountView.said(
-                "Password saved", "You were logged out everywhere. Log in with the new password.")
+                t("Password saved"), t("You were logged out everywhere. Log in with the new password."))
         ).with("Set-Cookie", deviceMark.set(device))
     }
 }

@@ -15,15 +15,17 @@ extension AccountRoutes {
         status: Int = 200
     ) throws -> Response {
         let caller = PageCaller(holder, session: session, secondFactor: secondFactor)
+        let state = try SecondFactorStore.state(ofSession: session.digest, on: connection)
         return shown(
-            "Your account", caller,
+            t("Your account"), caller,
             AccountView.account(
-                holder, sessions: try PageSessionStore.sessions(ofSession: session.digest, on: connection), caller,
-                nowMs: Clock.nowMs(), notice: notice,
-                more: AppPasswordView.sections(
-                    holder, tokens: try AppPasswordStore.list(ofSession: session.digest, on: connection),
-                    scopes: try AppPasswordStore.scopes(ofSession: session.digest, on: connection),
-                    hasFactors: codeKey != nil, caller, nowMs: Clock.nowMs())), status: status)
+                holder, sessions: try PageSessionStore.sessions(ofSession: session.digest, on: connection),
+                hasPassword: state?.hasPassword ?? true, caller, nowMs: Clock.nowMs(), notice: notice,
+                secondFactor: AppPasswordView.secondFactor(holder, hasFactors: codeKey != nil),
+                apps: AppPasswordView.sections(
+                    tokens: try AppPasswordStore.list(ofSession: session.digest, on: connection),
+                    scopes: try AppPasswordStore.scopes(ofSession: session.digest, on: connection), caller,
+                    nowMs: Clock.nowMs())), status: status)
     }
 
     /// A page of one's own account, in the shell; no cache keeps it.
@@ -42,14 +44,14 @@ extension AccountRoutes {
     ) throws -> Response {
         guard let first = fields.name("first_name"), let last = fields.name("last_name") else {
             return try account(
-                session, holder, .fault("A name has at most 200 bytes, on one line."), connection, status: 422)
+                session, holder, .fault(t("A name has at most 200 bytes, on one line.")), connection, status: 422)
         }
         guard let units = DriverSettings.Units(rawValue: fields["units"] ?? "") else {
-            return try account(session, holder, .fault("Units are metric or us."), connection, status: 422)
+            return try account(session, holder, .fault(t("Units are metric or us.")), connection, status: 422)
         }
         guard let zone = fields["zone"], TimeZoneName(zone) != nil else {
             return try account(
-                session, holder, .fault("Unknown time zone. Write it like Europe/Berlin."), connection,
+                session, holder, .fault(t("Unknown time zone. Write it like Europe/Berlin.")), connection,
                 status: 422)
         }
         try PageSessionStore.change(
@@ -57,7 +59,7 @@ extension AccountRoutes {
         guard let changed = try PageSessionStore.holder(ofSession: session.digest, on: connection) else {
             return .seeOther("/login")
         }
-        return try account(session, changed, .done("Saved."), connection)
+        return try account(session, changed, .done(t("Saved.")), connection)
     }
 
     func changePassword(
@@ -82,11 +84,11 @@ extension AccountRoutes {
             try AuditLog.record(
                 .logInFailed, about: holder.mail, from: request.remote, [("why", "own password")], on: connection)
             return try account(
-                session, holder, .fault("Wrong current password. Nothing was changed."), connection,
+                session, holder, .fault(t("Wrong current password. Nothing was changed.")), connection,
                 status: 401)
         }
         return try account(
-            session, holder, .done("Password saved. You are logged out everywhere else."), connection)
+            session, holder, .done(t("Password saved. You are logged out everywhere else.")), connection)
     }
 
     func endSession(

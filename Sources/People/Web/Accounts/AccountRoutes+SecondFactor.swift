@@ -1,6 +1,7 @@
 internal import Crypto
 internal import HTTPServer
 internal import Postgres
+internal import Presentation
 internal import Storage
 internal import Telemetry
 
@@ -24,7 +25,7 @@ extension AccountRoutes {
         _ session: Token, _ holder: AccountHolder, _ connection: Connection, notice: FormView.Notice? = nil,
         status: Int = 200
     ) throws -> Response {
-        guard codeKey != nil else { return AccountRoutes.withoutKey(("/account", "Your account")) }
+        guard codeKey != nil else { return AccountRoutes.withoutKey(("/account", t("Your account"))) }
         guard let state = try SecondFactorStore.state(ofSession: session.digest, on: connection) else {
             return .seeOther("/login")
         }
@@ -37,7 +38,7 @@ extension AccountRoutes {
     private func beginFactor(
         _ request: Request, _ fields: FormFields, _ session: Token, _ holder: AccountHolder, _ connection: Connection
     ) throws -> Response {
-        guard let codeKey else { return AccountRoutes.withoutKey(("/account", "Your account")) }
+        guard let codeKey else { return AccountRoutes.withoutKey(("/account", t("Your account"))) }
         return try proven(request, fields, session, holder, connection) { password, proof in
             let secret = OneTimeCode.randomSecret()
             let isKept = try SecondFactorStore.begin(
@@ -52,14 +53,16 @@ extension AccountRoutes {
     ) throws -> Response {
         guard let sealed = try SecondFactorStore.state(ofSession: session.digest, on: connection)?.nextSecret else {
             return try secondFactor(
-                session, holder, connection, notice: .fault("The secret was shown an hour ago or more. Begin again."),
+                session, holder, connection,
+                notice: .fault(t("The secret was shown an hour ago or more. Begin again.")),
                 status: 409)
         }
         let (secret, code) = (try opened(sealed), (fields["code"] ?? "").filter { $0 != " " })
         guard let step = OneTimeCode.step(of: code, secret: secret, atMs: Clock.nowMs(), after: 0) else {
             return shown(
                 secret, holder, session,
-                notice: .fault("This is not the code that is shown now. Is the clock of the phone right?"), status: 422)
+                notice: .fault(t("This is not the code that is shown now. Is the clock of the phone right?")),
+                status: 422)
         }
         let codes = (0..<RecoveryCode.count).map { _ in RecoveryCode.random() }
         guard
@@ -88,7 +91,7 @@ extension AccountRoutes {
         guard !secondFactor.asks(holder) else {
             return try secondFactor(
                 session, holder, connection,
-                notice: .fault("Your role needs one. Move it to another phone instead."), status: 409)
+                notice: .fault(t("Your role needs one. Move it to another phone instead.")), status: 409)
         }
         return try proven(request, fields, session, holder, connection) { password, proof in
             guard let proof else { return .seeOther(SecondFactorRule.path) }
@@ -133,7 +136,9 @@ extension AccountRoutes {
         return try secondFactor(
             session, holder, connection,
             notice: .fault(
-                "\(state.isOn ? "The password or the code" : "The password") is wrong; nothing was changed."),
+                state.isOn
+                    ? t("The password or the code is wrong; nothing was changed.")
+                    : t("The password is wrong; nothing was changed.")),
             status: 422)
     }
 

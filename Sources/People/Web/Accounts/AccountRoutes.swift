@@ -64,7 +64,7 @@ package final class AccountRoutes: Sendable {
             .unkept(
                 AccountView.logIn(
                     next: AccountRoutes.next(request.query["next"]), provider: provider,
-                    hasSample: sample(for: request) != nil))
+                    hasSample: sample(for: request) != nil, hasMail: accountMail != nil))
         }
         router.add("POST", "/login") { [self] in form($0, logIn) }
         router.add("POST", "/logout") { [self] in ownForm($0, isForHalf: true, logOut) }
@@ -98,10 +98,11 @@ package final class AccountRoutes: Sendable {
         func again(_ status: Int, _ text: String) -> Response {
             .unkept(
                 AccountView.logIn(
-                    mail: fields["mail"] ?? "", next: next, provider: provider, notice: .fault(text)), status)
+                    mail: fields["mail"] ?? "", next: next, provider: provider,
+                    hasSample: sample(for: request) != nil, hasMail: accountMail != nil, notice: .fault(text)), status)
         }
         guard let mail = AccountRoutes.mail(fields["mail"]), let password = fields.password("password") else {
-            return again(422, "Type your email and password.")
+            return again(422, t("Type your email and password."))
         }
         // Elsewhere such a password is as wrong as any: the account has none.
         if let person = sample(for: request)?.person(mail: mail, password: password),
@@ -133,7 +134,7 @@ package final class AccountRoutes: Sendable {
         guard isIn else {
             try noteFailure(of: mail, request, "password")
             return again(
-                401, "Wrong email or password, or the email is not confirmed yet.")
+                401, t("Wrong email or password, or the email is not confirmed yet."))
         }
         if try isHalf(session) { return toCode(session, next: next, isKept: isKept) }
         try noteLogIn(session, request, with: "password")
@@ -177,14 +178,14 @@ package final class AccountRoutes: Sendable {
     static func newPassword(_ fields: FormFields, mail: String) -> Result<String, Why> {
         let password = fields["password"] ?? ""
         guard password.count >= Password.length.lowerBound else {
-            return .failure(Why(text: "Too short: at least \(Password.length.lowerBound) characters."))
+            return .failure(Why(text: t("Too short: at least \(Password.length.lowerBound) characters.")))
         }
         guard password.utf8.count <= Password.length.upperBound else {
-            return .failure(Why(text: "Too long: at most \(Password.length.upperBound) bytes."))
+            return .failure(Why(text: t("Too long: at most \(Password.length.upperBound) bytes.")))
         }
-        guard password == fields["again"] else { return .failure(Why(text: "The two passwords differ.")) }
+        guard password == fields["again"] else { return .failure(Why(text: t("The two passwords differ."))) }
         guard Set(password).count > 3, password.lowercased() != mail.lowercased() else {
-            return .failure(Why(text: "Too easy to guess. Choose another."))
+            return .failure(Why(text: t("Too easy to guess. Choose another.")))
         }
         return .success(password)
     }
@@ -196,12 +197,15 @@ package final class AccountRoutes: Sendable {
         }
     }
 
-    static let tooMany =
-        "Too many tries. Try again in 15 minutes, or ask an administrator for a link to a new password."
-    static let linkOver = Response.unkept(
-        AccountView.said(
-            "This link no longer works", "It was used, replaced by a newer one, or is too old.",
-            link: ("/forgot", "Get a new link")), 410)
+    static var tooMany: String {
+        t("Too many tries. Try again in 15 minutes, or ask an administrator for a link to a new password.")
+    }
+    static var linkOver: Response {
+        .unkept(
+            AccountView.said(
+                t("This link no longer works"), t("It was used, replaced by a newer one, or is too old."),
+                link: ("/forgot", t("Get a new link"))), 410)
+    }
 
     /// Only to pages of ours.
     static func next(_ text: String?) -> String {
@@ -226,7 +230,7 @@ package final class AccountRoutes: Sendable {
     var noMail: Response {
         .unkept(
             AccountView.said(
-                "No email here", "This server sends no mail. Ask an administrator for an account."), 503)
+                t("No email here"), t("This server sends no mail. Ask an administrator for an account.")), 503)
     }
 
     var busy: Response {

@@ -2,11 +2,10 @@ internal import Fleet
 package import HTTPServer
 internal import Postgres
 internal import Presentation
-internal import Reports
 internal import Storage
 internal import Telemetry
 
-/// Administrators' pages: roles of accounts, and fleets.
+/// Administrators' pages: people and fleets.
 package struct AdministrationRoutes: Sendable {
     private let access: AccessControl
     private let assets: AssetFiles
@@ -25,94 +24,31 @@ package struct AdministrationRoutes: Sendable {
                     inviting: request.query["invite"].map { _ in Invitation() }, connection)
             }
         }
-        router.add("POST", "/administration/account") { request in
-            access.form(request, for: [.administrator], changeAccount)
-        }
-        router.add("POST", "/administration/invite") { request in
-            access.form(request, for: [.administrator]) { caller, fields, connection in
-                try invite(request, caller, fields, connection)
+        router.add("POST", "/administration/invite") { form($0, invite) }
+        router.add("GET", "/administration/people/{account}") { request in
+            access.page(request, for: [.administrator]) { caller, connection in
+                try person(request.parameters["account"]!, caller, nil, connection)
             }
         }
-        router.add("POST", "/administration/fleet") { request in
-            access.form(request, for: [.administrator], putFleet)
-        }
-    }
-
-    private func changeAccount(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response
-    {
-        let account = fields["account"] ?? ""
-        if let said = fields["erase"], !said.isEmpty { return try erase(account, said, caller, connection) }
-        let roles = Set(fields.all("role").compactMap(Role.init))
-        let isDone = try AdministrationStore.change(
-            account, roles: roles, isEnabled: fields["enabled"] == "1", on: connection)
-        let notice: FormView.Notice =
-            isDone
-            ? .done(
-                "\(account) saved: \(AdministrationRoutes.said(roles, fields["enabled"] == "1"))."
-            )
-            : .fault("Nothing was changed: no such account, or nobody would be left as administrator.")
-        return try overview(caller, notice, connection, status: isDone ? 200 : 422)
-    }
-
-    private static func said(_ roles: Set<Role>, _ isEnabled: Bool) -> String {
-        let names = Role.allCases.filter(roles.contains).map(\.name).joined(separator: ", ")
-        return "\(names.isEmpty ? "no roles" : names); \(isEnabled ? "may log in" : "may not log in")"
-    }
-
-    /// There is no way back: the account's id is to be written once more.
-    private func erase(
-        _ account: String, _ said: String, _ caller: PageCaller, _ connection: Connection
-    ) throws -> Response {
-        guard said == account else {
-            return try overview(
-                caller, .fault("To erase \(account), type its id. Nothing was changed."), connection, status: 422)
-        }
-        let isDone = try AdministrationStore.erase(account, on: connection)
-        let notice: FormView.Notice =
-            isDone
-            ? .done("\(account) erased. What they did stays, under this id.")
-            : .fault("Nothing was changed: no such account, or nobody would be left as administrator.")
-        return try overview(caller, notice, connection, status: isDone ? 200 : 422)
-    }
-
-    private func putFleet(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
-        let fleet = fields["fleet"] ?? ""
-        func again(_ text: String) throws -> Response {
-            try overview(caller, .fault(text + " Nothing was changed."), connection, status: 422)
-        }
-        guard VehicleID.isValid(fleet.utf8) else {
-            return try again("A fleet’s id has 1 to 64 letters, digits, -, _ or .")
-        }
-        let name = (fields["name"] ?? "").isEmpty ? fleet : fields["name"]!
-        guard name.utf8.count <= 200 else { return try again("A fleet’s name has at most 200 bytes.") }
-        var vehicles: [String] = []
-        for kind in VehicleKind.allCases {
-            for vehicle in AdministrationRoutes.words(fields[kind.rawValue + "s"]) {
-                guard VehicleID.isValid(vehicle.utf8) else { return try again("`\(vehicle)` is not a vehicle’s id.") }
-                vehicles.append("\(kind.rawValue) \(vehicle)")
+        router.add("POST", "/administration/people/{account}/fleets") { form($0, changeFleets) }
+        router.add("POST", "/administration/account") { form($0, changeAccount) }
+        router.add("GET", "/administration/fleets/{fleet}") { request in
+            access.page(request, for: [.administrator]) { caller, connection in
+                try fleet(request.parameters["fleet"]!, caller, nil, asked: FleetAsked(request), connection)
             }
         }
-        let members = AdministrationRoutes.words(fields["members"])
-        guard vehicles.count <= 100_000, members.count <= 10_000 else { return try again("That is too many.") }
-        let partOf = (fields["part_of"] ?? "").isEmpty ? nil : fields["part_of"]
-        let row = AdministrationStore.FleetRow(
-            fleet: fleet, name: name, partOf: partOf, to: vehicles, members: members)
-        let logins = try AdministrationStore.logins(on: connection)
-        guard try AdministrationStore.put(row, on: connection) else {
-            return try again("One of these accounts or fleets does not exist, or fleets would be nested twice.")
-        }
-        let ended = logins.subtracting(try AdministrationStore.logins(on: connection)).sorted()
-        let more =
-            ended.isEmpty
-            ? ""
-            : " psql log-ins ended for \(ended.joined(separator: ", ")): with more than one fleet they would show too much. Use the page Ask instead."
-        let response = try overview(caller, .done("Fleet \(fleet) saved." + more), connection)
-        try AuditLog.record(
-            .fleetChanged, by: caller.account,
-            [("fleet", fleet), ("part_of", partOf ?? ""), ("vehicles", vehicles.joined(separator: ", "))],
-            on: connection)
-        return response
+        router.add("POST", "/administration/fleet") { form($0, putFleet) }
+        router.add("POST", "/administration/fleets/{fleet}/vehicles") { form($0, changeVehicles) }
+        router.add("POST", "/administration/fleets/{fleet}/people") { form($0, changeMembers) }
     }
+
+    private func form(
+        _ request: Request, _ body: (Request, PageCaller, FormFields, Connection) throws -> Response
+    ) -> Response {
+        access.form(request, for: [.administrator]) { try body(request, $0, $1, $2) }
+    }
+
+    // MARK: Pages
 
     /// - Parameters:
     ///   - asked: whom to list.
@@ -123,20 +59,22 @@ package struct AdministrationRoutes: Sendable {
         handed: String? = nil, _ connection: Connection, status: Int = 200
     ) throws -> Response {
         let fleets = try AdministrationStore.fleets(on: connection)
-        let link: HTML = handed.map { "<p><a class=\"link mono\" href=\"\($0)\">\($0)</a></p>" } ?? ""
+        let link: HTML = handed.map(InvitationView.link) ?? ""
         let form: HTML =
             inviting.map { InvitationView.html($0, fleets, mark: caller.mark, hasMail: accountMail != nil) } ?? ""
-        var response = PageShell(caller: caller, assets: assets).page(
-            "people", at: "/administration", heading: AdministrationView.heading,
-            main: AdministrationView.html(
+        return shown(
+            t("People"), heading: AdministrationView.heading, caller,
+            AdministrationView.html(
                 try AdministrationStore.accounts(on: connection), fleets, asked, caller, nowMs: Clock.nowMs(),
-                notice: notice, top: link + form))
-        response.status = status
-        return response
+                notice: notice, top: link + form), scripts: handed == nil ? [] : ["copy.js"], status: status)
     }
 
-    /// Ids with blanks, commas or line ends between.
-    private static func words(_ text: String?) -> [String] {
-        (text ?? "").split { $0.isWhitespace || $0 == "," }.map(String.init)
+    func shown(
+        _ title: String, heading: PageHeading, _ caller: PageCaller, _ main: HTML, scripts: [String] = [], status: Int
+    ) -> Response {
+        var response = PageShell(caller: caller, assets: assets).page(
+            title, at: "/administration", heading: heading, scripts: scripts, main: main)
+        response.status = status
+        return response
     }
 }

@@ -14,7 +14,8 @@ extension AccountRoutes {
         let scopes = fields.all("scope").compactMap { Scope(rawValue: $0) }
         guard let name = fields.name("name"), !name.isEmpty, !scopes.isEmpty else {
             return try account(
-                session, holder, .fault("Name the app, in at most 200 bytes, and choose what it may do."), connection,
+                session, holder, .fault(t("Name the app, in at most 200 bytes, and choose what it may do.")),
+                connection,
                 status: 422)
         }
         let token = Token.random()
@@ -24,11 +25,11 @@ extension AccountRoutes {
         guard isAdded else {
             return try account(
                 session, holder,
-                .fault("You have 20 app passwords, or your roles do not allow this. Revoke one first."),
+                .fault(t("You have 20 app passwords, or your roles do not allow this. Revoke one first.")),
                 connection, status: 409)
         }
         return shown(
-            "App password", crumb: ("Account", "/account"),
+            t("App password"), crumb: (t("Account"), "/account"),
             PageCaller(holder, session: session, secondFactor: secondFactor), AppPasswordView.made(token, name))
     }
 
@@ -42,44 +43,52 @@ extension AccountRoutes {
 
 /// The sections of the account's page about app passwords.
 enum AppPasswordView {
-    static func sections(
-        _ holder: AccountHolder, tokens: [AppPasswordStore.Entry], scopes: [Scope], hasFactors: Bool,
-        _ caller: PageCaller,
-        nowMs: Int64
-    ) -> HTML {
+    static func secondFactor(_ holder: AccountHolder, hasFactors: Bool) -> HTML {
         let isOn = holder.hasSecondFactor
         let way: HTML =
             hasFactors
-            ? "<a class=\"btn\" href=\"/account/second-factor\">\(isOn ? "Change" : "Set up")</a>"
+            ? "<a class=\"btn\" href=\"/account/second-factor\">\(isOn ? t("Change") : t("Set up"))</a>"
             : "<span class=\"soft\">This server has no key for it. Ask an administrator.</span>"
         return """
-            <section class="card w6"><header><h2>Two-step log-in</h2>\(isOn ? HTML.pill("ok", "On") : HTML.pill("quiet", "Off"))</header>
-            <div class="body"><p class="soft">\(isOn ? "Each log-in asks for a code from your phone." : "Your password alone opens this account.")</p>
+            <section class="card"><header><h2>Two-step log-in</h2>\(isOn ? HTML.pill("ok", t("On")) : HTML.pill("quiet", t("Off")))</header>
+            <div class="body"><p class="soft">\(isOn ? t("Each log-in asks for a code from your phone.") : t("Your password alone opens this account."))</p>
             <p>\(way)</p></div></section>
-            <section class="card w6"><header><h2>Your data</h2></header>
-            <div class="body"><p class="soft">Everything this server holds about you, as a ZIP of JSON, pictures and reports.</p>
-            \(FormView.form("/account/data", [.hidden(name: CSRFGuard.field, value: caller.mark)], "Export my data", id: "data"))</div></section>
+            """
+    }
+
+    /// Whose roles allow no apps sees nothing of them.
+    static func sections(
+        tokens: [AppPasswordStore.Entry], scopes: [Scope], _ caller: PageCaller, nowMs: Int64
+    ) -> HTML {
+        let apps: HTML = """
             <div class="w8">\(list(tokens, caller, nowMs: nowMs))</div>
             <section class="card w4"><header><h2>New app password</h2></header>
             <div class="body"><p class="soft">For apps and programs. Your own password does not work there.</p>
             \(adding(scopes, caller.mark))</div></section>
             """
+        return """
+            \(tokens.isEmpty && scopes.isEmpty ? "" : apps)
+            <section class="card w12"><header><h2>Your data</h2></header>
+            <div class="body"><p class="soft">Everything this server holds about you, as a ZIP of JSON, pictures and reports.</p>
+            \(FormView.form("/account/data", [.hidden(name: CSRFGuard.field, value: caller.mark)], t("Export my data"), id: "data"))</div></section>
+            """
     }
 
     private static func list(_ tokens: [AppPasswordStore.Entry], _ caller: PageCaller, nowMs: Int64) -> HTML {
         HTML.table(
-            caption: "App passwords",
-            headers: [.prose("App"), .prose("May"), .word("Since"), .word("Last used"), .word("")],
-            rows: tokens.map { row($0, caller, nowMs) }, empty: "None yet.", narrow: .cards)
+            caption: t("App passwords"),
+            headers: [.prose(t("App")), .prose(t("May")), .word(t("Since")), .word(t("Last used")), .word("")],
+            rows: tokens.map { row($0, caller, nowMs) }, empty: t("None yet."), narrow: .cards)
     }
 
     private static func row(_ token: AppPasswordStore.Entry, _ caller: PageCaller, _ nowMs: Int64) -> [HTML?] {
         let may = token.scopes.joined(separator: ", ")
         let hidden: HTML = "\(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("id", token.id))"
         return [
-            .text(token.name.isEmpty ? token.id : token.name), "\(may)\(" (made by an operator)", if: !token.isOwn)",
+            .text(token.name.isEmpty ? token.id : token.name),
+            token.isOwn ? HTML(may) : .t("\(may) (made by an operator)"),
             HTML.relativeTime(token.madeMs, nowMs, caller.clock),
-            token.lastUsedMs.map { HTML.relativeTime($0, nowMs, caller.clock) } ?? "Never",
+            token.lastUsedMs.map { HTML.relativeTime($0, nowMs, caller.clock) } ?? .t("Never"),
             "<form method=\"post\" action=\"/account/app-passwords/end\">\(hidden)<button class=\"btn small danger\">Revoke</button></form>",
         ]
     }
@@ -90,28 +99,28 @@ enum AppPasswordView {
             "/account/app-passwords",
             [
                 .hidden(name: CSRFGuard.field, value: mark),
-                .input(name: "name", label: "App", type: "text", value: "", autocomplete: "off")
-                    .help("And its device, so that you know it later"),
-                .boxes(name: "scope", label: "What it may", of: scopes.map { ($0.rawValue, about($0)) }, chosen: []),
-            ], "Create app password", id: "app")
+                .input(name: "name", label: t("App"), type: "text", value: "", autocomplete: "off")
+                    .help(t("And its device, so that you know it later")),
+                .boxes(name: "scope", label: t("What it may"), of: scopes.map { ($0.rawValue, about($0)) }, chosen: []),
+            ], t("Create app password"), id: "app")
     }
 
     private static func about(_ scope: Scope) -> String {
         switch scope {
-        case .upload: "Send readings, scans and notes on trips"
-        case .read: "Read the machines you see"
-        case .account: "Read and set your settings, alerts of your drives"
-        case .survey: "Send surveys and their photos"
-        case .export: "Export sightings, sensitive species blurred"
-        case .query: "Run queries of your own"
-        case .audit: "Read the audit log"
+        case .upload: t("Send readings, scans and notes on trips")
+        case .read: t("Read the machines you see")
+        case .account: t("Read and set your settings, alerts of your drives")
+        case .survey: t("Send surveys and their photos")
+        case .export: t("Export sightings, sensitive species blurred")
+        case .query: t("Run queries of your own")
+        case .audit: t("Read the audit log")
         case .exportPeople, .exportPlaces: scope.rawValue
         }
     }
 
     static func made(_ token: Token, _ name: String) -> HTML {
         FormView.said(
-            .done("Copy it now. It is not shown again."),
+            .done(t("Copy it now. It is not shown again.")),
             "<p>Password or token for \(name):</p>\n<p><code>\(token.text)</code></p>\n<p><a class=\"btn\" href=\"/account\">Done</a></p>"
         )
     }

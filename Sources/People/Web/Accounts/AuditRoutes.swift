@@ -16,15 +16,20 @@ package struct AuditRoutes: Sendable {
     package func add(to router: inout Router) {
         router.add("GET", "/audit") { request in
             access.page(request, for: [.administrator]) { caller, connection in
-                let asked = AuditFilter(request)
+                let asked = AuditFilter(request, zone: caller.clock.zone)
                 // One more, which says whether there is a next page.
                 let lines =
                     try asked.fault == nil
                     ? AuditPageQueries.lines(asked.question, limit: AuditRoutes.linesMax + 1, on: connection) : []
-                let page = AuditView(asked: asked, lines: lines, linesMax: AuditRoutes.linesMax, caller: caller)
+                let page = AuditView(
+                    asked: asked, lines: lines, linesMax: AuditRoutes.linesMax,
+                    people: try AdministrationStore.accounts(on: connection).map { ($0.account, $0.called) },
+                    fleets: Dictionary(try AdministrationStore.fleets(on: connection).map { ($0.fleet, $0.name) }) {
+                        first, _ in first
+                    }, caller: caller)
                 var response = PageShell(caller: caller, assets: assets).page(
-                    "audit log", at: "/administration",
-                    heading: PageHeading("Audit log", crumb: ("People", "/administration")),
+                    t("Audit log"), at: "/administration",
+                    heading: PageHeading(t("Audit log"), crumb: (t("People"), "/administration")),
                     main: page.html)
                 if asked.fault != nil { response.status = 400 }
                 return response
@@ -40,7 +45,8 @@ struct AuditFilter {
     var question = AuditPageQueries.Question()
     var fault: String?
 
-    init(_ request: Request) {
+    /// - Parameter zone: of days, which are whole; nil: times of a program, in UTC.
+    init(_ request: Request, zone: String? = nil) {
         given = request.query.filter { !$0.value.isEmpty }
         question.account = given["account"]
         if let account = given["account"],
@@ -60,12 +66,16 @@ struct AuditFilter {
             question.after = Int64(text).flatMap { $0 < 0 ? nil : $0 }
             if question.after == nil { fault = "after must be the number of an entry." }
         }
-        question.sinceMs = time("since")
-        question.untilMs = time("until")
+        question.sinceMs = time("since", zone, daysOn: 0)
+        // The last day, too.
+        question.untilMs = time("until", zone, daysOn: 1)
     }
 
-    private mutating func time(_ name: String) -> Int64? {
+    private mutating func time(_ name: String, _ zone: String?, daysOn: Int64) -> Int64? {
         guard let text = given[name] else { return nil }
+        if let zone, let date = CivilDate(text, zone: zone), UTC.plausible.contains(date.startMs) {
+            return date.moved(by: daysOn).startMs
+        }
         let ms = UTC.parse(text).flatMap { UTC.plausible.contains($0) ? $0 : nil }
         if ms == nil { fault = "\(name) must be a day or a time like 2026-11-21 or 2026-11-21T08:00:00Z." }
         return ms
@@ -82,6 +92,9 @@ private struct AuditView {
     let asked: AuditFilter
     let lines: [AuditPageQueries.Line]
     let linesMax: Int
+    /// To choose from, and what they are called.
+    let people: [(account: String, name: String)]
+    let fleets: [String: String]
     let caller: PageCaller
 
     var html: HTML {
@@ -89,37 +102,44 @@ private struct AuditView {
     }
 
     private var filter: HTML {
-        func input(_ name: String, _ label: String) -> HTML {
-            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"text\" value=\"\(asked.given[name] ?? "")\" autocomplete=\"off\" maxlength=\"64\"></div>"
+        func day(_ name: String, _ label: String) -> HTML {
+            "<div><label for=\"\(name)\">\(label)</label><input id=\"\(name)\" name=\"\(name)\" type=\"date\" value=\"\(String((asked.given[name] ?? "").prefix(10)))\"></div>"
         }
-        let options = HTML.options(
-            AuditAction.allCases.map { ($0.rawValue, AuditView.words($0.rawValue)) }, asked.given["action"])
+        let actions = HTML.options(
+            AuditAction.allCases.map { ($0.rawValue, AuditWords.name($0)) }, asked.given["action"])
+        // Programs and commands act under names that are no account's.
+        let other = asked.given["account"].flatMap { given in
+            people.contains { $0.account == given } ? nil : (given, given)
+        }
+        let persons = HTML.options(
+            ([other].compactMap { $0 } + people.map { ($0.account, $0.name) }), asked.given["account"])
         return """
             <p class="soft">Who did what. Entries cannot be changed here; <code>drover audit verify</code> finds changes made in the database.</p>
             <form class="filter" method="get" action="/audit">
-            \(input("account", "Account"))
-            <div><label for="action">What</label><select id="action" name="action"><option value="">Anything</option>\(options)</select></div>
-            \(input("since", "From (UTC)"))
-            \(input("until", "Until (UTC)"))
-            <button class="btn primary">Show</button>
+            <div><label for="account">Who</label><select id="account" name="account"><option value="">Anybody</option>\(persons)</select></div>
+            <div><label for="action">What</label><select id="action" name="action"><option value="">Anything</option>\(actions)</select></div>
+            \(day("since", t("From")))
+            \(day("until", t("To")))
+            <button class="btn primary">Show</button>\("<a class=\"btn ghost\" href=\"/audit\">Show all</a>", if: !asked.given.isEmpty)
             </form>
             """
     }
 
     private var table: HTML {
-        HTML.table(
-            caption: "Entries",
-            headers: [
-                .number("Entry"), .word("When"), .text("What"), .word("By"), .word("About"), .word("From"),
-                .prose("Details"),
-            ],
+        let names = Dictionary(people.map { ($0.account, $0.name) }) { first, _ in first }
+        return HTML.table(
+            caption: t("Entries"),
+            headers: [.word(t("When")), .prose(t("What happened")), .word(t("From")), .word(t("Entry"))],
             rows: lines.prefix(linesMax).map { line in
-                [
-                    "\(line.sequence)", caller.clock.html(line.atMs), .text(AuditView.words(line.action)),
-                    .text(line.actor), .text(line.subject), .text(line.remote),
-                    .text(line.detail == "{}" ? nil : line.detail),
+                let detail: HTML? =
+                    line.detail == "{}"
+                    ? nil : "<details><summary>Details</summary><code>\(line.detail)</code></details>"
+                return [
+                    caller.clock.html(line.atMs),
+                    "\(AuditWords(line, names: names, fleets: fleets).sentence)\(detail)", .text(line.remote),
+                    "<span class=\"soft\">\(line.sequence)</span>",
                 ]
-            }, empty: "No entries found.")
+            }, empty: t("No entries found."))
     }
 
     private var next: HTML {
@@ -127,6 +147,4 @@ private struct AuditView {
         return
             "\n<p><a class=\"btn small\" href=\"\(asked.address(before: lines[linesMax - 1].sequence))\">Older entries</a></p>"
     }
-
-    private static func words(_ action: String) -> String { action.replacing("_", with: " ") }
 }

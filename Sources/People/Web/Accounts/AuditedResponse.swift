@@ -21,6 +21,10 @@ struct AuditedResponse {
             return
         }
         guard seesAll else { return nil }
+        if request.segments.starts(with: ["administration", "people"]), let account = request.parameters["account"] {
+            (action, subject) = (.personSeen, account)
+            return
+        }
         action = .dataSeen
         if let alert = request.parameters["alert"] {
             detail = [("alert", alert)]

@@ -22,8 +22,8 @@ struct Invitation {
         mail = String((fields["mail"] ?? "").filter { $0 != " " }.prefix(254))
         role = fields["role"].flatMap(Role.init)
         fleet = fields["fleet"] ?? ""
-        if AccountRoutes.mail(mail) == nil { faults["mail"] = "Not an email like name@example.org." }
-        if role == nil { faults["role"] = "Choose what they will do." }
+        if AccountRoutes.mail(mail) == nil { faults["mail"] = t("Not an email like name@example.org.") }
+        if role == nil { faults["role"] = t("Choose what they will do.") }
     }
 
     /// `ville.oja` of `ville.oja@example.org`, as ids of accounts are written.
@@ -71,42 +71,45 @@ extension AdministrationRoutes {
         switch outcome {
         case .invited:
             guard accountMail == nil else {
-                return try overview(caller, .done("Invitation sent to \(asked.mail)."), connection)
+                return try overview(
+                    caller,
+                    .done(
+                        t(
+                            "Invitation sent to \(asked.mail). They choose a password with its link, within 7 days, and are logged in with what you gave them."
+                        )), connection)
             }
-            let way = "/password?link=\(link.text)"
             return try overview(
-                caller, .done("\(asked.mail) is added. Send them this link; it works once, for 7 days."), handed: way,
-                connection)
-        case .known: asked.faults["mail"] = "Somebody with this email has an account already."
-        case .fleet: asked.faults["fleet"] = "This fleet no longer exists."
-        case .taken: asked.faults["mail"] = "Not invited. Try again."
-        case .many: asked.faults["mail"] = "500 invitations and links wait for an answer. Wait for some first."
-        case .refused: asked.faults["mail"] = "Only administrators invite people."
+                caller, .done(t("\(asked.mail) is added. Send them the link below.")),
+                handed: AdministrationRoutes.origin(request) + "/password?link=\(link.text)", connection)
+        case .known: asked.faults["mail"] = t("Somebody with this email has an account already.")
+        case .fleet: asked.faults["fleet"] = t("This fleet no longer exists.")
+        case .taken: asked.faults["mail"] = t("Not invited. Try again.")
+        case .many: asked.faults["mail"] = t("500 invitations and links wait for an answer. Wait for some first.")
+        case .refused: asked.faults["mail"] = t("Only administrators invite people.")
         }
         return try overview(caller, nil, inviting: asked, connection, status: 409)
+    }
+
+    /// Where the browser that sent the form has these pages: what a link that is handed over begins with. Empty: it does not say.
+    private static func origin(_ request: Request) -> String {
+        guard let origin = request.headers["origin"], origin.utf8.count <= 200,
+            origin.hasPrefix("https://") || origin.hasPrefix("http://")
+        else { return "" }
+        return origin
     }
 }
 
 /// The form of an invitation.
 enum InvitationView {
-    /// What people do in a role, in a few words.
-    static func about(_ role: Role) -> String {
-        switch role {
-        case .farmer: "Machines, alerts, services"
-        case .dealer: "Machines whose owners agree"
-        case .developer: "All machines, rules, debug logs"
-        case .driver: "Own trips and cars"
-        case .fleetManager: "Vehicles and people of a fleet"
-        case .rider: "Asks for rides on a campus"
-        case .rideDriver: "Drives a campus vehicle"
-        case .dispatcher: "All rides of a campus"
-        case .surveyor: "Enters surveys"
-        case .researcher: "All sightings, reviews"
-        case .ranger: "Makes trail tours"
-        case .analyst: "Reports and queries"
-        case .operator: "Runs the installation"
-        case .administrator: "Everything, people too"
-        }
+    /// A link to hand over, and what comes of it.
+    static func link(_ address: String) -> HTML {
+        """
+        <section class="card" aria-labelledby="handed"><header><h2 id="handed">Invitation link</h2></header>
+        <div class="body form"><div class="fld"><label for="handed-link">Send it to them yourself: this server sends no mail</label>
+        <div class="row"><span class="grow"><input id="handed-link" type="text" readonly value="\(address)"></span>\
+        <button class="btn primary" type="button" data-copy="handed-link" hidden>\(HTML.icon(.copy))Copy</button></div>
+        <span class="help">It works once, for 7 days. They choose a password with it, and log in with their email. It is not shown again.</span></div></div></section>
+        """
     }
 
     static func html(
@@ -114,20 +117,20 @@ enum InvitationView {
     ) -> HTML {
         let roles: [HTML] = Role.allCases.map { role in
             """
-            <label><span class="row"><input class="check" type="radio" name="role" value="\(role.rawValue)"\(" checked", if: role == asked.role) required> <b>\(PageShell.sentence(role.name))</b></span><small class="soft">\(about(role))</small></label>
+            <label><span class="row"><input class="check" type="radio" name="role" value="\(role.rawValue)"\(" checked", if: role == asked.role) required> <b>\(role.title)</b></span><small class="soft">\(role.about)</small></label>
             """
         }
         let roleFault: HTML? = asked.faults["role"].map { "<span class=\"err\">\(HTML.icon(.warn))\($0)</span>" }
         let mailField = FormView.around(
-            "Email", "invite-mail", FormView.Dress(fault: asked.faults["mail"]),
+            t("Email"), "invite-mail", FormView.Dress(fault: asked.faults["mail"]),
             """
             <input id="invite-mail" name="mail" type="email" value="\(asked.mail)" autocomplete="off" maxlength="254" required autofocus>
             """)
         let fleetField = FormView.around(
-            "Fleet", "invite-fleet",
-            FormView.Dress(help: "They see its vehicles.", fault: asked.faults["fleet"]),
+            t("Fleet"), "invite-fleet",
+            FormView.Dress(help: t("They see its vehicles."), fault: asked.faults["fleet"]),
             """
-            <select id="invite-fleet" name="fleet">\(HTML.options([("", "None")] + fleets.map { ($0.fleet, $0.name) }, asked.fleet))</select>
+            <select id="invite-fleet" name="fleet">\(HTML.options([("", t("None"))] + fleets.map { ($0.fleet, $0.name) }, asked.fleet))</select>
             """)
         return """
             <section class="card" aria-labelledby="invite"><header><h2 id="invite">Invite a colleague</h2></header>
@@ -135,7 +138,7 @@ enum InvitationView {
             \(mailField)
             <fieldset class="bare"><legend>What will they do?</legend>\(roleFault)<div class="pick">\(roles.joined(separator: "\n"))</div></fieldset>
             \(fleets.isEmpty ? "" : fleetField)
-            <div class="row wrap"><button class="btn primary">\(hasMail ? "Send invitation" : "Create link")</button>\
+            <div class="row wrap"><button class="btn primary">\(hasMail ? t("Send invitation") : t("Create link"))</button>\
             <a class="btn" href="/administration">Cancel</a><span class="soft small">The link works for 7 days.</span></div>
             </form></section>
             """

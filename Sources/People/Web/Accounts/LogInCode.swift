@@ -79,17 +79,23 @@ extension AccountRoutes {
         return secret
     }
 
-    static let otherCode =
-        "This is not the code that is shown now, or it was used already. Wait for the next one, or give a recovery code."
-    static let noKey = withoutKey(("/login", "Log in"))
+    static var otherCode: String {
+        t(
+            "This is not the code that is shown now, or it was used already. Wait for the next one, or give a recovery code."
+        )
+    }
+    static var noKey: Response { withoutKey(("/login", t("Log in"))) }
     static func withoutKey(_ link: (path: String, text: String)) -> Response {
         .unkept(
             AccountView.said(
-                "No second factors here",
-                "This server has no key to keep second factors under, or another one than before. Ask who runs it: the setting is "
-                    + "people.code_key_file.", link: link), 503)
+                t("No second factors here"),
+                t(
+                    "This server has no key to keep second factors under, or another one than before. Ask who runs it: the setting is people.code_key_file."
+                ), link: link), 503)
     }
-    static let logInOver = Response.unkept(
-        AccountView.said("This log-in is over", "The code comes within 10 minutes after the password. Log in again."),
-        410)
+    static var logInOver: Response {
+        .unkept(
+            AccountView.said(
+                t("This log-in is over"), t("The code comes within 10 minutes after the password. Log in again.")), 410)
+    }
 }

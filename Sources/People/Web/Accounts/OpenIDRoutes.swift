@@ -3,6 +3,7 @@ internal import Codecs
 internal import Crypto
 package import ExternalServices
 package import HTTPServer
+internal import Presentation
 internal import Storage
 internal import Telemetry
 
@@ -46,10 +47,12 @@ package struct OpenIDRoutes: Sendable {
     private func comeBack(_ request: Request) throws -> Response {
         guard let (attempt, next) = attempts.found(request), request.query["state"] == attempt.state else {
             return refused(
-                400, "This log-in was not begun in this browser, or too long ago.", "Begin again from the log-in page.")
+                400, t("This log-in was not begun in this browser, or too long ago."),
+                t("Begin again from the log-in page."))
         }
         guard let code = request.query["code"], (1...4_000).contains(code.utf8.count) else {
-            return refused(401, "\(provider.name) did not log you in.", "Try again, or log in with your password.")
+            return refused(
+                401, t("\(provider.name) did not log you in."), t("Try again, or log in with your password."))
         }
         let identity: OpenIDProvider.Identity
         do throws(OpenIDProvider.Fault) {
@@ -68,8 +71,8 @@ package struct OpenIDRoutes: Sendable {
         guard isIn else {
             try accounts.noteFailure(of: mail, request, "openid")
             return refused(
-                403, "\(provider.name) knows you, but there is no account for you here.",
-                "Either your account is disabled, or \(provider.name) has not verified your mail address.")
+                403, t("\(provider.name) knows you, but there is no account for you here."),
+                t("Either your account is disabled, or \(provider.name) has not verified your mail address."))
         }
         if try accounts.isHalf(session) {
             return accounts.toCode(session, next: next, isKept: false).with("Set-Cookie", attempts.ended)
@@ -80,13 +83,14 @@ package struct OpenIDRoutes: Sendable {
     }
 
     private func refused(_ status: Int, _ what: String, _ then: String) -> Response {
-        Response.unkept(AccountView.said("Not logged in", what + " " + then), status).with(
+        Response.unkept(AccountView.said(t("Not logged in"), what + " " + then), status).with(
             "Set-Cookie", attempts.ended)
     }
 
     private func away(_ fault: OpenIDProvider.Fault) -> Response {
         accounts.log.error("the OpenID provider logs nobody in", ["error": "\(fault)"])
-        return refused(502, "\(provider.name) cannot be asked right now.", "Try again, or log in with your password.")
+        return refused(
+            502, t("\(provider.name) cannot be asked right now."), t("Try again, or log in with your password."))
     }
 }
 

@@ -1,6 +1,7 @@
 internal import Crypto
 package import Fleet
 internal import HTTPServer
+internal import Presentation
 
 /// The people of `drover up --sample`. In the database their accounts have no password: only the program that made them lets them in,
 /// and only who sits at its machine. Whoever serves a copy of that database lets nobody in as one of them.
@@ -11,7 +12,7 @@ package struct SampleAccounts: Sendable {
         package let firstName, lastName: String
         package let role: Role
         /// What they have to do with the rest.
-        package let line: String
+        package var line: String { SampleAccounts.cast.first { $0.account == account }?.line ?? "" }
         let face: SampleFace
         package let mail: String
         /// Of the password, which has 100 bits of chance: a fast digest is enough.
@@ -32,7 +33,7 @@ package struct SampleAccounts: Sendable {
             passwords[one.account].map { password in
                 Person(
                     account: one.account, firstName: one.firstName, lastName: one.lastName, role: one.role,
-                    line: one.line, face: one.face, mail: SampleAccounts.mail(one.account),
+                    face: one.face, mail: SampleAccounts.mail(one.account),
                     digest: Secrets.digest(Array(password.utf8)))
             }
         }
@@ -106,44 +107,46 @@ extension SampleAccounts {
     package static let prefix = "sample-"
 
     /// Everybody who can be logged in as, in the order of the page.
-    package static let cast: [Part] = [
-        part(
-            "mia", "Mia", "Korhonen", .fleetManager, "All vehicles, alerts, reports",
-            .init(true, "#5a3a26", "#f3d2b8", "#1d56c9", "#dbe7fb")),
-        part(
-            "jari", "Jari", "Virta", .driver, "Post van 7, own trips",
-            .init(false, "#1f1b1c", "#c98f68", "#3f6fd0", "#dbe7fb")),
-        part(
-            "ana", "Ana", "Lind", .analyst, "Queries and reports",
-            .init(true, "#1f1b1c", "#e8bd9c", "#c2683a", "#fae6d8")),
-        part(
-            "fred", "Fred", "Farmer", .farmer, "The farm’s machines",
-            .init(false, "#8a8f96", "#f0c9ab", "#5f7a3c", "#e6efdc")),
-        part(
-            "dealer", "Green", "Dealer", .dealer, "Machines of its customers",
-            .init(false, "#3a2a20", "#e8bd9c", "#2f8f78", "#dcf1ea")),
-        part(
-            "aino", "Aino", "Lehtinen", .rider, "Ask for a ride",
-            .init(true, "#5a3a26", "#f0c9ab", "#8b5cc7", "#ece3f8")),
-        part(
-            "nea", "Nea", "Koski", .rideDriver, "Shuttle 2, next stop",
-            .init(true, "#d8b06a", "#f3d2b8", "#2f8f78", "#dcf1ea")),
-        part(
-            "henrik", "Henrik", "Dahl", .dispatcher, "Who takes whom, and why",
-            .init(false, "#c79a52", "#f3d2b8", "#4c5a6e", "#e6eaf0")),
-        part(
-            "sanna", "Sanna", "Vuori", .surveyor, "Walk and count",
-            .init(true, "#7a5230", "#f3d2b8", "#2f8f78", "#dcf1ea")),
-        part(
-            "elina", "Elina", "Berg", .researcher, "Surveys and sightings",
-            .init(true, "#c79a52", "#f3d2b8", "#8b5cc7", "#ece3f8")),
-        part(
-            "petri", "Petri", "Hill", .ranger, "Make a trail tour",
-            .init(false, "#7a5230", "#f0c9ab", "#5f7a3c", "#e6efdc")),
-        part(
-            "riikka", "Riikka", "Salmi", .administrator, "People, rules, settings",
-            .init(true, "#a35a34", "#f0c9ab", "#4c5a6e", "#e6eaf0")),
-    ]
+    package static var cast: [Part] {
+        [
+            part(
+                "mia", "Mia", "Korhonen", .fleetManager, t("All vehicles, alerts, reports"),
+                .init(true, "#5a3a26", "#f3d2b8", "#1d56c9", "#dbe7fb")),
+            part(
+                "jari", "Jari", "Virta", .driver, t("Post van 7, own trips"),
+                .init(false, "#1f1b1c", "#c98f68", "#3f6fd0", "#dbe7fb")),
+            part(
+                "ana", "Ana", "Lind", .analyst, t("Queries and reports"),
+                .init(true, "#1f1b1c", "#e8bd9c", "#c2683a", "#fae6d8")),
+            part(
+                "fred", "Fred", "Farmer", .farmer, t("The farm’s machines"),
+                .init(false, "#8a8f96", "#f0c9ab", "#5f7a3c", "#e6efdc")),
+            part(
+                "dealer", "Green", "Dealer", .dealer, t("Machines of its customers"),
+                .init(false, "#3a2a20", "#e8bd9c", "#2f8f78", "#dcf1ea")),
+            part(
+                "aino", "Aino", "Lehtinen", .rider, t("Ask for a ride"),
+                .init(true, "#5a3a26", "#f0c9ab", "#8b5cc7", "#ece3f8")),
+            part(
+                "nea", "Nea", "Koski", .rideDriver, t("Shuttle 2, next stop"),
+                .init(true, "#d8b06a", "#f3d2b8", "#2f8f78", "#dcf1ea")),
+            part(
+                "henrik", "Henrik", "Dahl", .dispatcher, t("Who takes whom, and why"),
+                .init(false, "#c79a52", "#f3d2b8", "#4c5a6e", "#e6eaf0")),
+            part(
+                "sanna", "Sanna", "Vuori", .surveyor, t("Walk and count"),
+                .init(true, "#7a5230", "#f3d2b8", "#2f8f78", "#dcf1ea")),
+            part(
+                "elina", "Elina", "Berg", .researcher, t("Surveys and sightings"),
+                .init(true, "#c79a52", "#f3d2b8", "#8b5cc7", "#ece3f8")),
+            part(
+                "petri", "Petri", "Hill", .ranger, t("Make a trail tour"),
+                .init(false, "#7a5230", "#f0c9ab", "#5f7a3c", "#e6efdc")),
+            part(
+                "riikka", "Riikka", "Salmi", .administrator, t("People, rules, settings"),
+                .init(true, "#a35a34", "#f0c9ab", "#4c5a6e", "#e6eaf0")),
+        ]
+    }
 
     private static func part(
         _ id: String, _ first: String, _ last: String, _ role: Role, _ line: String, _ face: SampleFace

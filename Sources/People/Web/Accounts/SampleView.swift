@@ -32,11 +32,13 @@ struct SampleView {
     let assets: AssetFiles
     let accounts: SampleAccounts
 
-    private static let groups: [(name: String, roles: [Role])] = [
-        ("Fleet", [.fleetManager, .driver, .analyst]), ("Farm", [.farmer, .dealer]),
-        ("Campus", [.rider, .rideDriver, .dispatcher]), ("Nature", [.surveyor, .researcher, .ranger]),
-        ("Set up", [.administrator]),
-    ]
+    private static var groups: [(name: String, roles: [Role])] {
+        [
+            (t("Fleet"), [.fleetManager, .driver, .analyst]), (t("Farm"), [.farmer, .dealer]),
+            (t("Campus"), [.rider, .rideDriver, .dispatcher]), (t("Nature"), [.surveyor, .researcher, .ranger]),
+            (t("Set up"), [.administrator]),
+        ]
+    }
 
     var response: Response {
         let sections: [HTML] = SampleView.groups.map { group in
@@ -46,7 +48,7 @@ struct SampleView {
                 """
         }
         return PublicShell(assets: assets).page(
-            "Be anyone. One click.", link: ("/login", "Sign in with your own account"),
+            t("Be anyone. One click."), link: ("/login", t("Sign in with your own account")),
             main: """
                 <div class="demo">
                 <h1>Be anyone. One click.</h1>
@@ -58,11 +60,10 @@ struct SampleView {
     }
 
     private func button(_ person: SampleAccounts.Person) -> HTML {
-        let name = person.role.name
-        return """
-            <form method="post" action="/sample"><button class="role" name="account" value="\(person.account)">\(person.face.html("face-\(person.account)"))\
-            <span class="grow"><b>\(name.prefix(1).uppercased() + name.dropFirst())</b><small>\(person.name) · \(person.line)</small></span>\
-            \(HTML.icon(.right))</button></form>
-            """
+        """
+        <form method="post" action="/sample"><button class="role" name="account" value="\(person.account)">\(person.face.html("face-\(person.account)"))\
+        <span class="grow"><b>\(person.role.title)</b><small>\(person.name) · \(person.line)</small></span>\
+        \(HTML.icon(.right))</button></form>
+        """
     }
 }

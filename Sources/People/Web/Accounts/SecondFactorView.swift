@@ -4,16 +4,19 @@ internal import Storage
 
 /// The pages of second factors, as HTML.
 enum SecondFactorView {
-    private static let code = FormView.Field.input(
-        name: "code", label: "Code", type: "text", value: "", autocomplete: "one-time-code"
-    ).help("From your authenticator app, or a recovery code")
+    private static var code: FormView.Field {
+        FormView.Field.input(
+            name: "code", label: t("Code"), type: "text", value: "", autocomplete: "one-time-code"
+        ).help(t("From your authenticator app, or a recovery code"))
+    }
 
     static func code(next: String, isKept: Bool, notice: FormView.Notice? = nil) -> HTML {
         FormView.page(
-            "Check it’s you", notice,
+            t("Check it’s you"), notice,
             FormView.form(
                 "/login/code",
-                [.hidden(name: "next", value: next), .hidden(name: "keep", value: isKept ? "1" : ""), code], "Continue")
+                [.hidden(name: "next", value: next), .hidden(name: "keep", value: isKept ? "1" : ""), code],
+                t("Continue"))
                 + "<p class=\"soft\">Lost your phone? A recovery code lets you in once. Without one, ask an administrator.</p>\n<p><a href=\"/login\">Log in as somebody else</a></p>",
             isEntrance: true
         )
@@ -28,21 +31,21 @@ enum SecondFactorView {
             state.hasPassword
             ? [
                 .input(
-                    name: "old", label: "Password", type: "password", value: "", autocomplete: "current-password")
+                    name: "old", label: t("Password"), type: "password", value: "", autocomplete: "current-password")
             ] : []
         func form(_ action: String, _ button: String, _ fields: [FormView.Field]) -> HTML {
             FormView.form("/account/second-factor/\(action)", [hidden] + password + fields, button, id: action)
         }
         let forms: HTML =
             state.isOn
-            ? "<p>\(HTML.pill("ok", "On")) Each log-in asks for a code. Recovery codes left: \(state.codesLeft).</p>\n<h2>New recovery codes</h2>\n"
-                + form("codes", "Create ten codes", [code])
-                + "<h2>Another phone</h2>\n" + form("begin", "Show a new secret", [code])
-                + (isAsked ? "" : "<h2>Switch off</h2>\n" + form("remove", "Switch off", [code]))
+            ? "<p>\(HTML.pill("ok", t("On"))) Each log-in asks for a code. Recovery codes left: \(state.codesLeft).</p>\n<h2>New recovery codes</h2>\n"
+                + form("codes", t("Create ten codes"), [code])
+                + "<h2>Another phone</h2>\n" + form("begin", t("Show a new secret"), [code])
+                + (isAsked ? "" : "<h2>Switch off</h2>\n" + form("remove", t("Switch off"), [code]))
             : "<p>Each log-in then asks for your password and a code from your phone. You need an authenticator app.</p>\n"
-                + form("begin", "Set up", [])
+                + form("begin", t("Set up"), [])
         return FormView.page(
-            "Two-step log-in", notice,
+            t("Two-step log-in"), notice,
             (isAsked && !state.isOn
                 ? "<p class=\"strip warning\"><span>Your role needs two-step log-in. Set it up to continue.</span></p>\n"
                 : "") + forms
@@ -60,7 +63,7 @@ enum SecondFactorView {
         let groups = stride(from: 0, to: text.count, by: 4).map { String(text[$0..<min($0 + 4, text.count)]) }
         let address = OneTimeCode.address(secret, account: account, issuer: "Drover")
         return FormView.page(
-            "Set up your phone", notice,
+            t("Set up your phone"), notice,
             """
             <div id="qr" hidden><p>Scan this with your authenticator app:</p>
             <canvas role="img" aria-label="QR code of your secret"></canvas>
@@ -77,9 +80,9 @@ enum SecondFactorView {
                     [
                         .hidden(name: CSRFGuard.field, value: mark),
                         .input(
-                            name: "code", label: "Code", type: "text", value: "",
+                            name: "code", label: t("Code"), type: "text", value: "",
                             autocomplete: "one-time-code"),
-                    ], "Switch on and log out elsewhere")
+                    ], t("Switch on and log out elsewhere"))
                 + "<p><a href=\"/account/second-factor\">Not now</a></p>",
             // Its policy lets no picture be fetched.
             head: "\n<script type=\"module\" src=\"\(script)\"></script>", icon: "data:,")
@@ -88,7 +91,7 @@ enum SecondFactorView {
     /// Shown once.
     static func codes(_ codes: [String], isNew: Bool) -> HTML {
         FormView.page(
-            "Recovery codes", .done(isNew ? "Two-step log-in is on." : "The old codes no longer work."),
+            t("Recovery codes"), .done(isNew ? t("Two-step log-in is on.") : t("The old codes no longer work.")),
             "<p>Keep these somewhere safe, away from your phone. Each lets you in once without it. They are not shown again.</p>\n<ul>\n"
                 + codes.map { "<li><code>\($0)</code></li>" }.joined(separator: "\n")
                 + "\n</ul>\n<p><a class=\"btn primary\" href=\"/\">Continue</a></p>")

@@ -40,7 +40,7 @@ struct AlertActionsView {
                     "\(FormView.hidden("hours", "0"))<button class=\"btn\">\(HTML.icon(.notify))Unmute</button>")
             return end
         }
-        let spans = [("hour", "For 1 hour"), ("morning", "Until tomorrow 07:00"), ("end", "Until it is over")]
+        let spans = [("hour", t("For 1 hour")), ("morning", t("Until tomorrow 07:00")), ("end", t("Until it is over"))]
         let buttons: [HTML] = spans.map { "<button name=\"until\" value=\"\($0.0)\">\($0.1)</button>" }
         // A silence is of the parameter, so that the next alert of it is not told either.
         let longer: HTML =
@@ -61,7 +61,7 @@ struct AlertActionsView {
     private func assign(_ place: StaticString) -> HTML {
         let others = view.people.filter { $0.account != caller.account }
         let all =
-            (view.people.contains { $0.account == caller.account } ? [("me", "Me")] : [])
+            (view.people.contains { $0.account == caller.account } ? [("me", t("Me"))] : [])
             + others.map { ($0.account, $0.shown) }
         let chosen = story.assignedTo == caller.account ? "me" : story.assignedTo
         let buttons: [HTML] = all.map { account, name in
@@ -96,7 +96,7 @@ struct AlertAdviceView {
 
     var html: HTML {
         let advice =
-            view.story.advice ?? (view.isOpen ? "The rule has no advice." : "It is over: nothing is left to do.")
+            view.story.advice ?? (view.isOpen ? t("The rule has no advice.") : t("It is over: nothing is left to do."))
         let footer = service
         return """
             <section class="card"><header><h2>What to do</h2></header><div class="body"><p>\(advice)</p>\
@@ -113,6 +113,6 @@ struct AlertAdviceView {
             )
         }
         return
-            "<a class=\"btn small\" href=\"/vehicles/\(encoded: view.story.vehicle)?kind=machine#service\">\(HTML.icon(.wrench))Record a service</a>"
+            "<a class=\"btn small\" href=\"/vehicles/\(encoded: view.story.vehicle)?kind=machine&amp;tab=services#record\">\(HTML.icon(.wrench))Record a service</a>"
     }
 }

@@ -1,6 +1,8 @@
 internal import Alerts
 internal import Basics
 internal import Fleet
+internal import HTTPServer
+internal import Postgres
 internal import Presentation
 internal import Reports
 
@@ -57,9 +59,30 @@ struct AlertChart {
     private func figure(_ title: String, _ parameter: MachineParameter, _ fallback: HTML) -> HTML {
         let key = parameter.row.key
         var chart = ChartView(
-            title, of: SeriesSource(story.alert.kind, story.vehicle, [key]), [key], span, caller, fallback: fallback)
+            title, of: SeriesSource(ofAlert: story.id), [key], span, caller, fallback: fallback)
         chart.height = 260
         chart.alert = story.id
         return chart.html
     }
+
+    // MARK: Its values, for the script that draws them
+
+    /// As `GET /v1/vehicles/{vehicle}/series` answers, with the limits that it was opened with.
+    static func series(
+        _ request: Request, _ caller: PageCaller, gapMs: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> Response {
+        guard let span = FleetRoutes.seriesSpan(request) else { return FleetRoutes.noSeriesSpan }
+        guard
+            let story = try AlertDetail.read(
+                request.parameters["alert"]!, audiences: caller.audience.seen, queries, on: connection),
+            let parameter = story.machineParameter, let id = VehicleID(story.vehicle),
+            let found = try SignalSeries.read(
+                id, story.alert.kind, span, [parameter.row.key], caller, gapMs: gapMs, queries, on: connection)
+        else { return AlertSaying.noAlert }
+        return Response.json(found.judged(by: story).json(caller.units)).with("Cache-Control", "no-store")
+    }
+}
+
+extension SeriesSource {
+    fileprivate init(ofAlert alert: String) { address = "/alerts/\(URLText.escaped(alert))/series" }
 }

@@ -78,15 +78,15 @@ extension AlertForms.Said {
 
     var words: HTML {
         switch self {
-        case .acknowledgement: "Acknowledged. It shows here in a moment."
-        case .reopening: "Taken back. It is open again in a moment."
-        case .assignment: "Assigned. It shows here in a moment."
-        case .comment: "Comment saved. It shows here in a moment."
-        case .mute, .silence: "Muted. It shows here in a moment."
-        case .unmute: "Unmuted. It shows here in a moment."
+        case .acknowledgement: .t("Acknowledged. It shows here in a moment.")
+        case .reopening: .t("Taken back. It is open again in a moment.")
+        case .assignment: .t("Assigned. It shows here in a moment.")
+        case .comment: .t("Comment saved. It shows here in a moment.")
+        case .mute, .silence: .t("Muted. It shows here in a moment.")
+        case .unmute: .t("Unmuted. It shows here in a moment.")
         case .end:
             "The end of the silence is on its way. If it stays, somebody has silenced more than this parameter of this machine: <code>drover alert silence --help</code> says how that is ended."
-        case .service: "Service recorded. The alert is over in a moment."
+        case .service: .t("Service recorded. The alert is over in a moment.")
         }
     }
 }

@@ -29,8 +29,8 @@ struct AlertItemView {
     var html: HTML {
         """
         <div class="al" data-alert="\(one.id)">\
-        \(mayAct ? "<input type=\"checkbox\" class=\"check\" name=\"alert\" value=\"\(one.id)\" form=\"bulk\" aria-label=\"Select \(about)\">" : "<span></span>")\
-        <span class="sevp">\(AlertWords.severity(alert, caller))</span>\
+        \(mayAct ? "<input type=\"checkbox\" class=\"check\" name=\"alert\" value=\"\(one.id)\" form=\"bulk\" aria-label=\"\(t("Select \(about)"))\">" : "<span></span>")\
+        <span class="sevp">\(AlertWords.severity(alert))</span>\
         <span class="nm"><a href="/alerts/\(encoded: one.id)"><b>\(alert.title)</b></a>\
         <a href="/vehicles/\(encoded: alert.vehicle)?kind=\(alert.kind.rawValue)"><small>\(vehicle)</small></a>\(advice)</span>\
         <span class="val">\(spark)<span>\(value)</span></span>\
@@ -58,14 +58,14 @@ struct AlertItemView {
 
     private var who: HTML {
         let muted = AlertWords.muted(untilMs: one.mutedUntilMs, isToItsEnd: one.isMutedToItsEnd, nowMs: nowMs, caller)
-        let name = (one.assignedTo ?? one.acknowledgedBy).map { AlertWords.person($0, caller) } ?? "Nobody"
+        let name = (one.assignedTo ?? one.acknowledgedBy).map { AlertWords.person($0, caller) } ?? t("Nobody")
         let what: HTML =
             if let by = one.acknowledgedBy, let ms = one.acknowledgedMs {
                 one.assignedTo == nil || one.assignedTo == by
-                    ? "acknowledged \(AlertWords.time(ms, nowMs: nowMs, caller))"
-                    : "acknowledged by \(AlertWords.person(by, caller))"
+                    ? "<span>acknowledged \(AlertWords.time(ms, nowMs: nowMs, caller))</span>"
+                    : .t("acknowledged by \(AlertWords.person(by, caller))")
             } else {
-                one.assignedTo == nil ? "not acknowledged" : "assigned, not acknowledged"
+                one.assignedTo == nil ? .t("not acknowledged") : .t("assigned, not acknowledged")
             }
         return "<b>\(name)</b><small>\(what)\(muted.map { ", \($0)" })</small>"
     }
@@ -82,22 +82,23 @@ struct AlertItemView {
             case .services:
                 alert.kind == .machine
                     ? button(
-                        "service", "\(HTML.icon(.check))Record\(spoken)", "btn small",
-                        " title=\"The regular service was done now\"") : ""
-            case .acknowledged: button("reopen", "Take back\(spoken)", "btn small")
+                        "service", "\(HTML.icon(.check))\(HTML.t("Record"))\(spoken)", "btn small",
+                        " title=\"\(t("The regular service was done now"))\"") : ""
+            case .acknowledged: button("reopen", "\(HTML.t("Take back"))\(spoken)", "btn small")
             case .open, .resolved:
                 button(
-                    "acknowledge", "Acknowledge\(spoken)",
+                    "acknowledge", "\(HTML.t("Acknowledge"))\(spoken)",
                     alert.severity == .critical ? "btn small primary" : "btn small",
                     " data-acknowledge=\"\(one.id)\"")
             }
         return """
-            \(first)<details class="menu end"><summary class="btn small icon ghost"><span class="sr">More: \(about)</span>\(HTML.icon(.more))</summary>\
-            <div class="pop">\(button("assign", "Assign to me", "it", " name=\"to\" value=\"me\""))\
-            \(button("mute", "Mute for 1 hour", "it", " name=\"until\" value=\"hour\""))\
-            \(button("mute", "Mute until tomorrow 07:00", "it", " name=\"until\" value=\"morning\""))\
-            \(button("mute", "Mute until it is over", "it", " name=\"until\" value=\"end\""))\
-            \(one.mutedUntilMs == nil ? "" : button("mute", "Unmute", "it", " name=\"until\" value=\"now\""))\
+            \(first)<details class="menu end"><summary class="btn small icon ghost"><span class="sr">\(t("More: \(about)"))</span>\(HTML.icon(.more))</summary>\
+            <div class="pop">\(button("assign", .t("Assign to me"), "it", " name=\"to\" value=\"me\""))\
+            <button class="it" type="button" data-assign="\(one.id)" hidden>Assign to somebody else…</button>\
+            \(button("mute", .t("Mute for 1 hour"), "it", " name=\"until\" value=\"hour\""))\
+            \(button("mute", .t("Mute until tomorrow 07:00"), "it", " name=\"until\" value=\"morning\""))\
+            \(button("mute", .t("Mute until it is over"), "it", " name=\"until\" value=\"end\""))\
+            \(one.mutedUntilMs == nil ? "" : button("mute", .t("Unmute"), "it", " name=\"until\" value=\"now\""))\
             <a href="\(address)">Open</a></div></details>
             """
     }

@@ -57,7 +57,7 @@ struct AlertListView {
 
     var heading: PageHeading {
         PageHeading(
-            "Alerts",
+            t("Alerts"),
             actions: caller.roles.isDisjoint(with: FleetRoutes.viewers)
                 ? "" : "<a class=\"btn hide-phone\" href=\"/thresholds\">\(HTML.icon(.rule))Rules</a>")
     }
@@ -66,10 +66,10 @@ struct AlertListView {
         """
         <div id="tabs">\(tabs)</div>
         \(said.map(\.notice))
-        <section class="card" aria-label="\(query.tab.name) alerts">
+        <section class="card" aria-label="\(query.tab.list)">
         \(bar)
         \(mayAct ? bulk : "")
-        <p class="sr" id="count" role="status">\(counts.open) open, \(counts.acknowledged) acknowledged, \(counts.services) services due.</p>
+        <p class="sr" id="count" role="status">\(t("\(counts.open) open, \(counts.acknowledged) acknowledged, \(counts.services) services due."))</p>
         <div id="alerts">\(list)</div>
         </section>
         <div id="unmonitored">\(UnmonitoredView.sentence(unmonitored))</div>
@@ -122,7 +122,7 @@ struct AlertListView {
     private var severities: HTML {
         guard query.tab != .services else { return "" }
         let all: [(Episode.Severity?, HTML)] = [
-            (nil, "All"), (.critical, "<i class=\"dot critical\"></i>Critical"),
+            (nil, .t("All")), (.critical, "<i class=\"dot critical\"></i>Critical"),
             (.warning, "<i class=\"dot warning\"></i>Warning"),
         ]
         let links: [HTML] = all.map { severity, name in
@@ -133,19 +133,26 @@ struct AlertListView {
 
     private var groupChip: HTML {
         guard !groups.isEmpty || !query.filter.tag.isEmpty else { return "" }
-        let links = ([("", "All groups")] + groups.map { ($0, $0) }).map { tag, name in
+        let links = ([("", t("All groups"))] + groups.map { ($0, $0) }).map { tag, name in
             AlertListView.choice(name, query.path { $0.filter.tag = tag }, tag == query.filter.tag)
         }
-        return AlertListView.chip("Group", query.filter.tag.isEmpty ? "all" : query.filter.tag, links)
+        return AlertListView.chip(t("Group"), query.filter.tag.isEmpty ? t("all") : query.filter.tag, links)
     }
 
     private var whomChip: HTML {
-        let names: [(TriagedAlert.Filter.Whom, String)] = [(.anybody, "Anybody"), (.me, "Me"), (.nobody, "Nobody yet")]
+        let names: [(TriagedAlert.Filter.Whom, String)] = [
+            (.anybody, t("Anybody")), (.me, t("Me")), (.nobody, t("Nobody yet")),
+        ]
         let links = names.map { whom, name in
             AlertListView.choice(name, query.path { $0.filter.whom = whom }, whom == query.filter.whom)
         }
-        let chosen = names.first { $0.0 == query.filter.whom }?.1.lowercased() ?? ""
-        return AlertListView.chip("With", chosen, links)
+        let chosen =
+            switch query.filter.whom {
+            case .anybody: t("anybody")
+            case .me: t("me")
+            case .nobody: t("nobody yet")
+            }
+        return AlertListView.chip(t("With"), chosen, links)
     }
 
     private static func choice(_ name: String, _ path: String, _ isChosen: Bool) -> HTML {
@@ -167,13 +174,15 @@ struct AlertListView {
 
     /// The form that all check boxes and buttons of the list belong to.
     private var bulk: HTML {
-        let people: HTML = people.map { "<option value=\"\($0.account)\">\($0.shown)</option>" }.joined()
+        let people: HTML = people.filter { $0.account != caller.account }.map {
+            "<option value=\"\($0.account)\">\($0.shown)</option>"
+        }.joined()
         return """
             <form class="bulk" id="bulk" method="post" action="/alerts">\(FormView.hidden(CSRFGuard.field, caller.mark))\
             \(FormView.hidden("batch", AlertAction.newID()))\(FormView.hidden("next", query.path))
             <b id="selected">Selected alerts</b>
             \(query.tab == .acknowledged ? "" : "<button class=\"btn small primary\" name=\"do\" value=\"acknowledge\">Acknowledge</button>")
-            <label class="sr" for="to">Person</label><select class="box" id="to" name="all-to"><option value="me">Me</option>\(people)<option value="">Nobody</option></select>\
+            <label for="to">Assign to</label><select class="box" id="to" name="all-to"><option value="me">Me</option>\(people)<option value="">Nobody</option></select>\
             <button class="btn small" name="do" value="assign">Assign</button>
             <label class="sr" for="until">How long</label><select class="box" id="until" name="all-until"><option value="hour">1 hour</option>\
             <option value="morning">Until tomorrow 07:00</option><option value="end">Until it is over</option></select>\
@@ -198,25 +207,32 @@ struct AlertListView {
     private var empty: HTML {
         if query.isFiltered {
             return HTML.emptyState(
-                .find, "No alert fits", "Try another word, or all severities and groups.",
+                .find, t("No alert fits"), .t("Try another word, or all severities and groups."),
                 action:
                     "<a class=\"btn\" href=\"\(query.path { $0.filter = TriagedAlert.Filter() })\">Clear filters</a>")
         }
         return switch query.tab {
         case .open:
             HTML.emptyState(
-                .check, "No alert is open\(UnmonitoredView.exception(unmonitored.count))",
+                .check,
+                unmonitored.isEmpty
+                    ? t("No alert is open") : t("No alert is open of the vehicles that are monitored"),
                 counts.acknowledged == 0
-                    ? "When a rule is broken, the alert stands here at once."
-                    : "\(counts.acknowledged) \(counts.acknowledged == 1 ? "is" : "are") acknowledged and looked after."
+                    ? .t("When a rule is broken, the alert stands here at once.")
+                    : HTML(
+                        t(
+                            counts.acknowledged, one: "\(counts.acknowledged) is acknowledged and looked after.",
+                            many: "\(counts.acknowledged) are acknowledged and looked after."))
             )
         case .acknowledged:
             HTML.emptyState(
-                .checks, "Nothing is acknowledged", "What somebody has taken on stands here until it is over.")
+                .checks, t("Nothing is acknowledged"), .t("What somebody has taken on stands here until it is over."))
         case .resolved:
-            HTML.emptyState(.history, "Nothing is resolved yet", "Alerts that are over stand here, the latest first.")
+            HTML.emptyState(
+                .history, t("Nothing is resolved yet"), .t("Alerts that are over stand here, the latest first."))
         case .services:
-            HTML.emptyState(.wrench, "No service is due", "Services that come soon stand here before they are late.")
+            HTML.emptyState(
+                .wrench, t("No service is due"), .t("Services that come soon stand here before they are late."))
         }
     }
 
@@ -226,7 +242,7 @@ struct AlertListView {
             let lasted = alert.resolvedMs.map { caller.words.span($0 - alert.openedMs) }
             let by = (one.acknowledgedBy ?? one.assignedTo).map { AlertWords.person($0, caller) }
             return """
-                <tr><td class="head"><span class="cell">\(AlertWords.severity(alert, caller))<a class="name" href="/alerts/\(encoded: one.id)">\(alert.title)</a></span></td>\
+                <tr><td class="head"><span class="cell">\(AlertWords.severity(alert))<a class="name" href="/alerts/\(encoded: one.id)">\(alert.title)</a></span></td>\
                 <td class="off">\(sparks.html(one))</td>\
                 <td data-l="Vehicle"><a href="/vehicles/\(encoded: alert.vehicle)?kind=\(alert.kind.rawValue)">\(one.vehicleName ?? alert.vehicle)</a></td>\
                 <td data-l="Opened">\(AlertWords.time(alert.openedMs, nowMs: nowMs, caller))</td><td class="num" data-l="Lasted">\(lasted ?? "–")</td>\

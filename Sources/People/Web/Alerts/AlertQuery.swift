@@ -10,7 +10,24 @@ struct AlertQuery {
     enum Tab: String, CaseIterable {
         case open, acknowledged, resolved, services
 
-        var name: String { AlertWords.sentence(rawValue) }
+        var name: String {
+            switch self {
+            case .open: t("Open")
+            case .acknowledged: t("Acknowledged")
+            case .resolved: t("Resolved")
+            case .services: t("Services")
+            }
+        }
+
+        /// What its list is called.
+        var list: String {
+            switch self {
+            case .open: t("Open alerts")
+            case .acknowledged: t("Acknowledged alerts")
+            case .resolved: t("Resolved alerts")
+            case .services: t("Services due")
+            }
+        }
     }
 
     var tab = Tab.open

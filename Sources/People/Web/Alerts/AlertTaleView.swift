@@ -34,30 +34,31 @@ struct AlertTaleView {
         let minute = caller.clock.minute(ms)
         let (day, clock) = (minute.prefix(10), String(minute.suffix(5)))
         let isToday = day == caller.clock.minute(view.nowMs).prefix(10)
+        let date = caller.words.day(ms, nowMs: view.nowMs, caller.clock)
         return
-            "<time datetime=\"\(UTC.text(ms))\" title=\"\(minute)\">\(isToday ? "" : "\(String(day.suffix(5)))<br>")\(clock)</time>"
+            "<time datetime=\"\(UTC.text(ms))\" title=\"\(minute)\">\(isToday ? "" : "\(date)<br>")\(clock)</time>"
     }
 
     /// What it went through by itself.
     private var own: [Event] {
-        let rule = alert.shownRule(caller.units)
+        let rule = alert.ruleWords(caller.units)
         var events: [Event] = []
         if alert.sinceMs < alert.openedMs, !alert.isService {
             events.append(
                 Event(
                     ms: alert.sinceMs, tone: "",
-                    words: "\(AlertWords.sentence(alert.parameter)) \(rule). The rule waits to be sure"))
+                    words: .t("\(AlertWords.sentence(alert.parameter)) \(rule). The rule waits to be sure")))
         }
         let tone: StaticString = view.story.severity == .critical ? "critical" : "warning"
         events.append(
             Event(
                 ms: alert.openedMs, tone: tone,
-                words: "<b>Opened</b>: \(alert.isService ? "the service comes near" : rule)"))
+                words: alert.isService ? "<b>Opened</b>: the service comes near" : "<b>Opened</b>: \(rule)"))
         if let worst = alert.worst(caller.units), alert.worstAtMs > alert.openedMs, !alert.isService {
             events.append(
                 Event(
                     ms: alert.worstAtMs, tone: tone,
-                    words: "\(alert.test == .below ? "Lowest" : "Highest"): \(worst.text)"))
+                    words: alert.test == .below ? .t("Lowest: \(worst.text)") : .t("Highest: \(worst.text)")))
         }
         if let resolvedMs = alert.resolvedMs {
             events.append(
@@ -70,19 +71,35 @@ struct AlertTaleView {
 
     private var notices: [Event] {
         view.tale.told.filter { $0.state == .told }.reversed().map { told in
-            let name = AlertTaleView.name(told, caller)
-            let were = name == "You" ? "were" : "was"
-            let words: HTML =
-                switch told.occasion {
-                case .opened: "<b>\(name)</b> \(were) told"
-                case .worse: "<b>\(name)</b> \(were) told that it got worse"
-                case .repeated: "<b>\(name)</b> \(were) told again: nobody had acknowledged it"
-                case .escalated: "<b>\(name)</b> \(were) told as the next in line"
-                case .resolved: "<b>\(name)</b> \(were) told that it is over"
-                case .corrected: "<b>\(name)</b> \(were) told that late data corrected it"
-                case .withdrawn: "<b>\(name)</b> \(were) told that it is taken back"
-                }
+            let words =
+                told.account == caller.account
+                ? AlertTaleView.toldMe(told.occasion)
+                : AlertTaleView.told(AlertTaleView.name(told, caller), told.occasion)
             return Event(ms: told.ways.map(\.ms).min() ?? told.decidedMs, tone: "info", words: words)
+        }
+    }
+
+    private static func toldMe(_ occasion: NoticeOccasion) -> HTML {
+        switch occasion {
+        case .opened: "<b>You</b> were told"
+        case .worse: "<b>You</b> were told that it got worse"
+        case .repeated: "<b>You</b> were told again: nobody had acknowledged it"
+        case .escalated: "<b>You</b> were told as the next in line"
+        case .resolved: "<b>You</b> were told that it is over"
+        case .corrected: "<b>You</b> were told that late data corrected it"
+        case .withdrawn: "<b>You</b> were told that it is taken back"
+        }
+    }
+
+    private static func told(_ name: String, _ occasion: NoticeOccasion) -> HTML {
+        switch occasion {
+        case .opened: "<b>\(name)</b> was told"
+        case .worse: "<b>\(name)</b> was told that it got worse"
+        case .repeated: "<b>\(name)</b> was told again: nobody had acknowledged it"
+        case .escalated: "<b>\(name)</b> was told as the next in line"
+        case .resolved: "<b>\(name)</b> was told that it is over"
+        case .corrected: "<b>\(name)</b> was told that late data corrected it"
+        case .withdrawn: "<b>\(name)</b> was told that it is taken back"
         }
     }
 
@@ -96,18 +113,23 @@ struct AlertTaleView {
             return Event(ms: word.ms, tone: "", words: "<b>\(who)</b> took the acknowledgement back", more: note)
         case .assigned:
             let words: HTML =
-                word.account.map { account in
+                if let account = word.account {
                     account == word.by
                         ? "<b>\(who)</b> took it over"
-                        : "<b>\(who)</b> assigned it to <b>\(account == caller.account ? "you" : caller.person(account))</b>"
-                } ?? "<b>\(who)</b> assigned it to nobody"
+                        : "<b>\(who)</b> assigned it to <b>\(account == caller.account ? t("you") : caller.person(account))</b>"
+                } else {
+                    "<b>\(who)</b> assigned it to nobody"
+                }
             return Event(ms: word.ms, tone: "", words: words, more: note)
         case .muted:
             let words: HTML =
-                word.untilMs.map { untilMs in
+                if let untilMs = word.untilMs {
                     untilMs <= word.ms
-                        ? "<b>\(who)</b> unmuted it" : "<b>\(who)</b> muted it until \(caller.clock.html(untilMs))"
-                } ?? "<b>\(who)</b> muted it until it is over"
+                        ? "<b>\(who)</b> unmuted it"
+                        : "<b>\(who)</b> muted it until \(AlertWords.planned(untilMs, nowMs: view.nowMs, caller))"
+                } else {
+                    "<b>\(who)</b> muted it until it is over"
+                }
             return Event(ms: word.ms, tone: "", words: words, more: note)
         }
     }
@@ -129,21 +151,22 @@ struct AlertTaleView {
     private func row(_ all: [AlertTale.Told]) -> HTML {
         let latest = all[0]
         let ways = all.flatMap(\.ways).filter { $0.state == .sent }.map { way in
-            "\(AlertTaleView.name(way.channel)) \(caller.clock.minute(way.ms).suffix(5))"
+            "\(NoticeFlow.way(way.channel).name) \(caller.clock.minute(way.ms).suffix(5))"
         }
         let failed = all.flatMap(\.ways).filter { $0.state == .refused }.map { way in
-            "\(AlertTaleView.name(way.channel)) did not go through"
+            t("\(NoticeFlow.way(way.channel).name) did not go through")
         }
         let reason = latest.state == .told ? [] : [latest.reason]
         let said = (ways + failed + reason).joined(separator: ", ")
         let pill: HTML =
             if all.contains(where: { $0.linkUsedMs != nil }) {
-                HTML.pill("ok", "Acknowledged")
+                HTML.pill("ok", t("Acknowledged"))
             } else {
                 switch latest.state {
-                case .told: HTML.pill("info", "Told")
-                case .waiting: HTML.pill("quiet", "Waits until \(String(caller.clock.minute(latest.dueMs).suffix(5)))")
-                case .notTold: HTML.pill("quiet", "Not told")
+                case .told: HTML.pill("info", t("Told"))
+                // Whether a channel carries it is decided when it is due: no time is promised here.
+                case .waiting: HTML.pill("quiet", t("Not told yet"))
+                case .notTold: HTML.pill("quiet", t("Not told"))
                 }
             }
         let name = AlertTaleView.name(latest, caller)
@@ -153,16 +176,8 @@ struct AlertTaleView {
             """
     }
 
-    private static func name(_ channel: NoticeChannel) -> String {
-        switch channel {
-        case .mail: "Mail"
-        case .push: "Push"
-        case .webhook: "Webhook"
-        }
-    }
-
     private static func name(_ told: AlertTale.Told, _ caller: PageCaller) -> String {
-        told.account == caller.account ? "You" : told.name.isEmpty ? told.account : told.name
+        told.account == caller.account ? t("You") : told.name.isEmpty ? told.account : told.name
     }
 
     private static func initials(_ told: AlertTale.Told) -> String {

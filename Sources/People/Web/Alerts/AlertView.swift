@@ -30,7 +30,7 @@ struct AlertView {
 
     var heading: PageHeading {
         PageHeading(
-            alert.title, crumb: ("Alerts", "/alerts"), status: "<span id=\"alert-status\">\(status)</span>",
+            alert.title, crumb: (t("Alerts"), "/alerts"), status: "<span id=\"alert-status\">\(status)</span>",
             actions: "<div class=\"row hide-phone\" id=\"alert-acts\">\(AlertActionsView(view: self).html)</div>")
     }
 
@@ -59,13 +59,13 @@ struct AlertView {
     // MARK: What it is
 
     private var status: HTML {
-        if story.state == .withdrawn { return HTML.pill("quiet", "Taken back") }
+        if story.state == .withdrawn { return HTML.pill("quiet", t("Taken back")) }
         if let resolvedMs = alert.resolvedMs {
-            return HTML.pill("ok", "Resolved after \(caller.words.span(resolvedMs - alert.openedMs))")
+            return HTML.pill("ok", t("Resolved after \(caller.words.span(resolvedMs - alert.openedMs))"))
         }
         let tone = alert.isService ? "service" : story.severity.rawValue
-        let word = alert.isService ? alert.title : story.severity == .critical ? "Critical" : "Warning"
-        return "\(HTML.pill(tone, "\(word), open \(caller.words.span(nowMs - alert.openedMs))"))\(with)"
+        let word = alert.isService ? alert.title : caller.words.severity(story.severity)
+        return "\(HTML.pill(tone, t("\(word), open \(caller.words.span(nowMs - alert.openedMs))")))\(with)"
     }
 
     private var with: HTML {
@@ -101,7 +101,7 @@ struct AlertView {
         }
         guard let worst = alert.worst(caller.units) else { return "" }
         return
-            "<div><span class=\"eyebrow\">\(alert.isService ? "Since the last service" : "\(label), worst")</span><br>\(HTML.figure(worst.number, worst.unit, size: tone))</div>"
+            "<div><span class=\"eyebrow\">\(alert.isService ? HTML.t("Since the last service") : .t("\(label), worst"))</span><br>\(HTML.figure(worst.number, worst.unit, size: tone))</div>"
     }
 
     private func number(_ value: FieldValue) -> Double? {
@@ -115,29 +115,32 @@ struct AlertView {
     private var facts: HTML {
         let worst = alert.worst(caller.units)
         let limit = alert.threshold.flatMap { Double($0) }.map { ShownValue($0, unit: alert.unit, in: caller.units) }
+        // Of what is shown, so that who subtracts gets the same.
         let beyond: String? =
-            if let worst, let limit, !alert.isService {
-                ShownValue(abs(worst.value - limit.value), unit: worst.unit, in: .metric).text
+            if let worst, let limit, !alert.isService, let high = Decimal.scaled(worst.value, decimals: 1),
+                let low = Decimal.scaled(limit.value, decimals: 1)
+            {
+                [Decimal.text(abs(high - low), decimals: 1), worst.unit].filter { !$0.isEmpty }.joined(separator: " ")
             } else { nil }
         let facts: [(String, HTML?)] = [
             (
-                alert.isService ? "Service" : "Rule",
-                .text(alert.isService ? alert.limitWords(caller.units) : alert.shownRule(caller.units))
+                alert.isService ? t("Service") : t("Rule"),
+                .text(alert.isService ? alert.limitWords(caller.units) : alert.ruleWords(caller.units))
             ),
-            ("Beyond the limit by", .text(beyond)),
+            (t("Beyond the limit by"), .text(beyond)),
             (
-                alert.test == .below ? "Lowest" : "Highest",
+                alert.test == .below ? t("Lowest") : t("Highest"),
                 alert.isService
                     ? nil
                     : worst.map {
                         "<b>\($0.text)</b> <span class=\"faint\">\(AlertWords.time(alert.worstAtMs, nowMs: nowMs, caller))</span>"
                     }
             ),
-            ("Since", AlertWords.time(alert.sinceMs, nowMs: nowMs, caller)),
-            ("Resolved", alert.resolvedMs.map { AlertWords.time($0, nowMs: nowMs, caller) }),
-            ("In the 30 days before", story.repeats == 0 ? nil : "\(story.repeats) of these"),
+            (t("Since"), AlertWords.time(alert.sinceMs, nowMs: nowMs, caller)),
+            (t("Resolved"), alert.resolvedMs.map { AlertWords.time($0, nowMs: nowMs, caller) }),
+            (t("In the 30 days before"), story.repeats == 0 ? nil : HTML.t("\(story.repeats) of these")),
             (
-                "Muted",
+                t("Muted"),
                 AlertWords.muted(
                     untilMs: story.silencedUntilMs, isToItsEnd: story.isMutedToItsEnd, nowMs: nowMs, caller)
             ),
@@ -164,7 +167,7 @@ struct AlertView {
         let severity = isOpen && !alert.isService ? story.severity.rawValue : ""
         return """
             <section class="card"><header><h2>Where</h2>\(open)</header>\
-            <div class="map small" id="where" role="region" aria-label="\(name) on the map" \(base.attributes) data-vehicle="\(story.vehicle)" data-name="\(name)" \
+            <div class="map small" id="where" role="region" aria-label="\(t("\(name) on the map"))" \(base.attributes) data-vehicle="\(story.vehicle)" data-name="\(name)" \
             data-icon="\(alert.kind.icon.rawValue)" data-sev="\(severity)" data-at="\("\(place.longitude),\(place.latitude)")"></div></section>
             """
     }
@@ -179,7 +182,7 @@ struct AlertView {
                 "<section class=\"card\"><header><h2>Is the rule right?</h2><a class=\"more\" href=\"\(ruleAddress)\">Change this rule</a></header></section>"
         }
         let shown = ShownValue(limit, unit: alert.unit, in: caller.units)
-        let word = alert.test == .above ? "Warning above" : "Warning below"
+        let word = alert.test == .above ? t("Warning above") : t("Warning below")
         return """
             <section class="card"><header><h2>Is the limit right?</h2><a class="more" href="\(ruleAddress)">Change this rule</a></header>
             <form class="body row" method="get" action="\(ruleAddress)">\(FormView.hidden("from", "alert"))\(FormView.hidden("alert", story.id))\
@@ -190,31 +193,39 @@ struct AlertView {
     }
 
     private var details: HTML {
+        let whose =
+            story.ruleSource == nil
+            ? t("its rule set is not on record")
+            : story.isOwnRule ? t("of this machine") : t("of model \(story.model)")
         let facts: [(String, HTML?)] = [
+            (t("Rule"), HTML.t("\(alert.ruleWords(caller.units)), \(whose), version \(story.rulesVersion)")),
+            (t("Recommended"), .text(alert.shown(alert.recommended, caller.units))),
+            (t("Ends with"), .text(story.ending(in: caller.units))),
+            (t("Opened"), caller.clock.html(alert.openedMs)),
             (
-                "Rule",
-                "\(alert.shownRule(caller.units)), \(story.ruleSource ?? "its rule set is not on record"), version \(story.rulesVersion)"
+                t("Corrected"),
+                story.revision == 0
+                    ? nil
+                    : HTML(
+                        t(
+                            story.revision, one: "by late data, once",
+                            many: "by late data, \(story.revision) times"))
             ),
-            ("Recommended", .text(alert.shown(alert.recommended, caller.units))),
-            ("Ends with", .text(story.ending(in: caller.units))),
-            ("Opened", caller.clock.html(alert.openedMs)),
-            (
-                "Corrected",
-                story.revision == 0 ? nil : "by late data, \(story.revision) \(story.revision == 1 ? "time" : "times")"
-            ),
-            ("Alert", .text(story.id)),
+            (t("Alert"), .text(story.id)),
         ]
         let lines: [HTML] = facts.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
         let table = HTML.table(
-            caption: "Readings behind it",
-            headers: [.text("Reading"), .word("Time"), .number("Value"), .word("Id"), .number("Offset")],
+            caption: t("Readings behind it"),
+            headers: [
+                .text(t("Reading")), .word(t("Time")), .number(t("Value")), .word(t("Id")), .number(t("Offset")),
+            ],
             rows: story.readings.map { reading in
                 [
                     .text(reading.what), caller.clock.html(reading.readMs),
                     .text(alert.shown(reading.value, caller.units) ?? reading.value), .text(reading.id),
                     reading.offset.map { "\($0)" },
                 ]
-            }, empty: "No reading is behind it: silence is.")
+            }, empty: t("No reading is behind it: silence is."))
         return """
             <details class="card" id="details"><summary class="body"><b>Details</b> <span class="soft">Rule, readings behind it</span></summary>
             <div class="body"><dl class="kv">\(lines.joined())</dl>\(table)</div></details>

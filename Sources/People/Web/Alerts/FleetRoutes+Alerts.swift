@@ -5,6 +5,7 @@ internal import Postgres
 internal import Presentation
 internal import Reports
 internal import Telemetry
+internal import Trips
 
 /// The pages of alerts.
 extension FleetRoutes {
@@ -24,6 +25,11 @@ extension FleetRoutes {
                         request.parameters["alert"]!, audiences: caller.audience.seen, queries, on: connection)
                 else { return AlertSaying.noAlert }
                 return try page(story, request.query["said"].flatMap(AlertForms.Said.init), caller, connection)
+            }
+        }
+        router.add("GET", "/alerts/{alert}/series") { [self] request in
+            access.call(request, for: AlertAccess.readers) { caller, connection in
+                try AlertChart.series(request, caller, gapMs: rules.gapMs, queries, on: connection)
             }
         }
         addTriage(to: &router)

@@ -6,13 +6,6 @@ internal import Reports
 enum UnmonitoredView {
     private static let namedMax = 10
 
-    /// Behind "No alert is open".
-    static func exception(_ map: FleetMap) -> String { exception(count(map)) }
-
-    static func exception(_ count: Int) -> String {
-        count == 0 ? "" : " of the vehicles that are monitored"
-    }
-
     static func sentence(_ map: FleetMap) -> HTML {
         sentence(
             map.vehicles.compactMap { vehicle in
@@ -24,8 +17,6 @@ enum UnmonitoredView {
         sentence(vehicles.map { ($0.kind, $0.vehicle, $0.name, $0.reason) })
     }
 
-    private static func count(_ map: FleetMap) -> Int { map.vehicles.count { $0.notMonitored != nil } }
-
     private static func sentence(
         _ vehicles: [(kind: VehicleKind, id: String, name: String?, reason: UnmonitoredReason)]
     )
@@ -35,7 +26,9 @@ enum UnmonitoredView {
         let named: [HTML] = vehicles.prefix(namedMax).map { kind, id, name, reason in
             "<a href=\"/vehicles/\(encoded: id)?kind=\(kind.rawValue)\">\(name ?? id)</a> (\(reason.short))"
         }
-        let rest = vehicles.count > namedMax ? " and \(vehicles.count - namedMax) more" : ""
-        return "\n<p class=\"not-monitored warning\">Not monitored: \(named.joined(separator: ", "))\(rest).</p>"
+        let (rest, list) = (vehicles.count - named.count, named.joined(separator: ", "))
+        return rest > 0
+            ? "\n<p class=\"not-monitored warning\">Not monitored: <span>\(list)</span> and \(rest) more.</p>"
+            : "\n<p class=\"not-monitored warning\">Not monitored: <span>\(list)</span>.</p>"
     }
 }

@@ -9,7 +9,7 @@
 //   data-source          a route that answers as GET /v1/vehicles/{vehicle}/series does, with the signals of all figures that share it; `from`
 //                        and `until` are added to it. Figures that ask for the same are answered by one request
 //   data-signals         keys of signals, parted by spaces; several are drawn in one chart
-//   data-from, -until    what is shown at first, epoch milliseconds
+//   data-from, -until    what is asked for, epoch milliseconds; the chart begins and ends where the answer has values
 //   data-zone            the account's time zone; of figures of one page the same
 //   data-group           charts of one group share crosshair and zoom; without it all charts of a page are one group
 //   data-height          pixels, 160 if nothing is said
@@ -73,11 +73,14 @@
 
     /** When nothing was said. @param {number[]} time @param {number} gapS */
     function silences(time, gapS) {
-        return time.slice(1).flatMap((s, at) => s - time[at] > gapS ? [{ from: time[at], until: s, text: "No readings" }] : []);
+        return time.slice(1).flatMap((s, at) => s - time[at] > gapS ? [{ from: time[at], until: s, text: t("No readings") }] : []);
     }
 
-    /** A limit's words: what the rule says, in the reader's units. */
-    const limitWords = { warning: "Warning", critical: "Critical", recommended: "Recommended" };
+    /** A limit's words: what the rule says, in the reader's units. @param {string} kind @param {string} value */
+    function limitText(kind, value) {
+        if (kind === "warning") return t("Warning %1", value);
+        return kind === "critical" ? t("Critical %1", value) : t("Recommended %1", value);
+    }
 
     /** The answer of a route as a chart's options. */
     function optionsOf(body, keys, alert) {
@@ -85,12 +88,12 @@
             .map((signal) => ({ ...signal, time: signal.at.map((piece) => body.from + piece * body.piece_s) }));
         const { time, series } = merged(signals, body.gap_s);
         const one = signals.length === 1 ? signals[0] : null;
-        const limits = (one?.limits ?? []).map((limit) => ({ ...limit, text: `${limitWords[limit.kind] ?? limit.kind} ${number(limit.value)} ${one.unit}` }));
+        const limits = (one?.limits ?? []).map((limit) => ({ ...limit, text: limitText(limit.kind, `${number(limit.value)} ${one.unit}`) }));
         const marks = signals.flatMap((signal) => signal.alerts).map((each) => ({
-            time: each.opened, severity: each.severity, text: alert ? each.id === alert ? "Opened" : "" : "Alert", id: each.id, since: each.since,
+            time: each.opened, severity: each.severity, text: alert ? each.id === alert ? t("Opened") : "" : t("Alert"), id: each.id, since: each.since,
         })).sort((a, b) => a.time - b.time);
         const held = marks.filter((mark) => mark.id === alert && mark.since < mark.time)
-            .map((mark) => ({ from: mark.since, until: mark.time, token: `--${mark.severity}-solid`, text: "Held" }));
+            .map((mark) => ({ from: mark.since, until: mark.time, token: `--${mark.severity}-solid`, text: t("Held") }));
         return { time, series, limits, marks, spans: [...(one ? silences(one.time, body.gap_s) : []), ...held] };
     }
 
@@ -118,7 +121,7 @@
             this.load();
         }
 
-        get title() { return this.figure.dataset.title ?? this.figure.querySelector("figcaption")?.textContent?.trim() ?? "Chart"; }
+        get title() { return this.figure.dataset.title ?? this.figure.querySelector("figcaption")?.textContent?.trim() ?? t("Chart"); }
 
         /** @param {number} from @param {number} until */
         address(from, until) {
@@ -139,11 +142,26 @@
             }
         }
 
+        /**
+         * Where the values begin and end: no chart is half empty, and all charts of an answer are of the same time. What lives ends now, so that
+         * a silence is seen; an alert's figure is of the alert's time. @returns {[number, number]}
+         */
+        fitted(body) {
+            let [first, last] = [Infinity, -Infinity];
+            for (const { at, alerts } of body.signals) {
+                const times = [...at.slice(0, 1), ...at.slice(-1)].map((piece) => body.from + piece * body.piece_s);
+                for (const s of [...times, ...(times.length ? alerts.map((each) => each.opened) : [])]) [first, last] = [Math.min(first, s), Math.max(last, s)];
+            }
+            if (first > last || this.figure.dataset.alert) return [this.from, this.until];
+            return [Math.max(this.from, first), this.isLive ? this.until : Math.min(this.until, last)];
+        }
+
         draw(body) {
             const data = this.figure.dataset;
+            const [from, until] = this.fitted(body);
             const options = {
                 ...optionsOf(body, this.keys, data.alert), zone: data.zone, group: data.group, height: Number(data.height) || 160, isBare: data.bare !== undefined,
-                from: this.from, until: this.until, onZoom: (from, until) => this.zoomed(from, until),
+                from, until, onZoom: (start, end) => this.zoomed(start, end),
             };
             if (!options.time.length) return;
             if (data.tone && options.series[0]) options.series[0].token = data.tone;
@@ -188,13 +206,13 @@
         /** Back from a zoom, and what can be taken along. */
         menu() {
             const box = element("div", "chart-menu"), menu = element("details", "menu end"), pop = element("div", "pop"), head = element("summary", "btn ghost icon small");
-            const back = this.button("Show all", () => this.chart?.tellZoom(null, null));
+            const back = this.button(t("Show all"), () => this.chart?.tellZoom(null, null));
             back.className = "btn ghost small back";
             head.append(drover.icon("download"));
-            head.setAttribute("aria-label", `Save ${this.title}`);
+            head.setAttribute("aria-label", t("Save %1", this.title));
             pop.append(
-                this.button("Values as CSV", () => save(new Blob([this.chart?.csv() ?? ""], { type: "text/csv" }), `${fileName(this.title)}.csv`)),
-                this.button("Picture as PNG", async () => save(await this.picture(), `${fileName(this.title)}.png`)));
+                this.button(t("Values as CSV"), () => save(new Blob([this.chart?.csv() ?? ""], { type: "text/csv" }), `${fileName(this.title)}.csv`)),
+                this.button(t("Picture as PNG"), async () => save(await this.picture(), `${fileName(this.title)}.png`)));
             pop.addEventListener("click", () => menu.removeAttribute("open"));
             menu.append(head, pop);
             box.append(back, menu);
@@ -221,10 +239,10 @@
             const box = element("div");
             box.tabIndex = 0;
             box.setAttribute("role", "region");
-            box.setAttribute("aria-label", `${this.title}: values`);
+            box.setAttribute("aria-label", t("%1: values", this.title));
             const head = element("summary", "btn ghost icon small");
             head.append(drover.icon("table"));
-            head.setAttribute("aria-label", `${this.title} as a table`);
+            head.setAttribute("aria-label", t("%1 as a table", this.title));
             details.append(head, box);
             details.addEventListener("toggle", () => { if (details.open && this.chart) box.replaceChildren(tableOf(this.chart)); });
             return details;
@@ -234,7 +252,7 @@
     /** @param {InstanceType<typeof Chart>} chart */
     function tableOf(chart) {
         const table = element("table", "table"), head = element("tr"), body = element("tbody"), thead = element("thead");
-        head.append(element("th", "", "Time"), ...chart.series.map((each) => element("th", "num", each.name + (each.unit ? `, ${each.unit}` : ""))));
+        head.append(element("th", "", t("Time")), ...chart.series.map((each) => element("th", "num", each.name + (each.unit ? `, ${each.unit}` : ""))));
         chart.time.forEach((s, at) => {
             if (!chart.isShown(at) || chart.series.every((each) => each.values[at] == null)) return;
             const row = element("tr");

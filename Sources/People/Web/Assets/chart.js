@@ -42,7 +42,9 @@ const droverChart = (function () {
         return found;
     }
 
-    const day = (zone, s) => format(zone, { day: "numeric", month: "short" }).format(s * 1000);
+    const year = (zone, s) => format(zone, { year: "numeric" }).format(s * 1000);
+    /** With its year where that is another than now. */
+    const day = (zone, s) => format(zone, { day: "numeric", month: "short", ...(year(zone, s) === year(zone, Date.now() / 1000) ? {} : { year: "numeric" }) }).format(s * 1000);
     const clock = (zone, s) => format(zone, { hour: "2-digit", minute: "2-digit" }).format(s * 1000);
     const seconds = (zone, s) => format(zone, { hour: "2-digit", minute: "2-digit", second: "2-digit" }).format(s * 1000);
 
@@ -373,7 +375,7 @@ const droverChart = (function () {
             this.tip.hidden = index === null;
             if (index === null) return;
             const when = element("time", "", moment(this.zone, this.time[index], this.stepS)), one = this.series[0];
-            if (this.isQuiet && this.series.length === 1) this.tip.replaceChildren(element("b", "", number(one.values[index], one.digits)), ` ${one.unit ?? ""}`);
+            if (this.isQuiet && this.series.length === 1) this.tip.replaceChildren(element("b", "", number(one.values[index], one.digits)), one.values[index] == null ? "" : ` ${one.unit ?? ""}`);
             else this.tip.replaceChildren(when, ...this.series.map((each) => this.said(each, index)));
             const left = this.plot.valToPos(this.time[index], "x"), wide = this.tip.offsetWidth;
             this.tip.style.left = `${left + wide + 20 > this.plot.over.clientWidth ? Math.max(0, left - wide - 12) : left + 12}px`;
@@ -386,7 +388,7 @@ const droverChart = (function () {
             swatch.style.background = drover.token(each.token ?? "--c1");
             row.append(swatch, `${each.name} `, element("b", "", number(value, each.digits)), value == null ? "" : ` ${each.unit ?? ""}`);
             const least = each.least?.[index], most = each.most?.[index];
-            const range = least == null ? `up to ${number(most, each.digits)}` : `${number(least, each.digits)} to ${number(most, each.digits)}`;
+            const range = least == null ? t("up to %1", number(most, each.digits)) : t("%1 to %2", number(least, each.digits), number(most, each.digits));
             if (most != null && (least ?? value ?? most) < most) row.append(" ", element("span", "faint", range));
             return row;
         }
@@ -456,7 +458,7 @@ const droverChart = (function () {
             const text = this.series.map((each) => `${each.name} ${withUnit(each.values[this.at], each)}`).join(", ");
             this.box.setAttribute("aria-valuenow", String(this.at));
             this.box.setAttribute("aria-valuemax", String(Math.max(0, this.time.length - 1)));
-            this.box.setAttribute("aria-valuetext", this.time.length ? `${moment(this.zone, this.time[this.at], this.stepS)}: ${text}` : "nothing was read");
+            this.box.setAttribute("aria-valuetext", this.time.length ? `${moment(this.zone, this.time[this.at], this.stepS)}: ${text}` : t("nothing was read"));
         }
 
         attend() {
@@ -484,10 +486,11 @@ const droverChart = (function () {
         summary() {
             const texts = this.series.map((each) => {
                 const known = /** @type {number[]} */ (each.values.filter((value) => value != null));
-                if (!known.length) return `${each.name}: nothing was read`;
-                return `${each.name}: from ${number(Math.min(...known), each.digits)} to ${withUnit(Math.max(...known), each)}, last ${withUnit(known[known.length - 1], each)}`;
+                if (!known.length) return t("%1: nothing was read", each.name);
+                const ends = [number(Math.min(...known), each.digits), withUnit(Math.max(...known), each), withUnit(known[known.length - 1], each)];
+                return t("%1: from %2 to %3, last %4", each.name, ...ends);
             });
-            return `${texts.join("; ")}. Arrow keys move through it.`;
+            return t("%1. Arrow keys move through it.", texts.join("; "));
         }
 
         // What others do with it.

@@ -36,7 +36,7 @@
         if (!now || !drover.map || isStarting) return;
         isStarting = true;
         way = await driven();
-        map = await drover.map(element, { center: now.at, zoom: 15.5, vehicles: [carOf(now)], names: "hover", controls: true, label: "Where the car is" });
+        map = await drover.map(element, { center: now.at, zoom: 15.5, vehicles: [carOf(now)], names: "hover", controls: true, label: t("Where the car is") });
         if (!map.map) return;
         follow();
         map.follow?.("car");

@@ -12,7 +12,10 @@
     const { element: make, icon } = drover;
     const isPhone = matchMedia("(width <= 760px)").matches;
     const element = document.getElementById("map"), card = document.getElementById("one"), form = document.getElementById("filter");
-    const shownElsewhere = { moving: "info", idling: "idle", parked: "quiet", silent: "silent" };
+    /** The states as the list has them: name and tone. @type {[string, string, string][]} */
+    const states = [["moving", t("Moving"), "info"], ["idling", t("Idling"), "idle"], ["parked", t("Parked"), "quiet"], ["silent", t("Silent"), "silent"]];
+    /** From here streets are told apart, and so are names. */
+    const namesFrom = 14;
     /** @type {FleetVehicle[]} */ let vehicles = [];
     let isCut = false;
     /** @type {string | null} */ let chosen = new URLSearchParams(location.search).get("v");
@@ -25,11 +28,11 @@
 
     async function read() {
         const answer = await fetch(from(), { headers: { Accept: "application/json" } });
-        if (!answer.ok) throw new Error(`The positions cannot be read: ${answer.status}.`);
+        if (!answer.ok) throw new Error(t("The positions cannot be read: %1.", answer.status));
         const told = await answer.json();
         isCut = told.is_cut;
         vehicles = told.vehicles.map((/** @type {any[]} */ [id, name, kind, state, sev, at, heading, group, speed, heard, alerts]) =>
-            ({ id, name, icon: kind, state, sev, at, heading, group: group || (kind === "tractor" ? "Machines" : "Cars"), tag: group, speed, heard, alerts, words: `${name} ${id.slice(id.indexOf("/") + 1)}`.toLowerCase() }));
+            ({ id, name, icon: kind, state, sev, at, heading, group: group || (kind === "tractor" ? t("Machines") : t("Cars")), tag: group, speed, heard, alerts, words: `${name} ${id.slice(id.indexOf("/") + 1)}`.toLowerCase() }));
     }
 
     /** As they were at the moment that is played: where nothing is known of then, nothing of now is shown either. */
@@ -42,17 +45,20 @@
         return { search: (address.get("search") ?? "").toLowerCase(), group: address.get("group") ?? "", state: address.get("state") ?? "" };
     };
 
-    /** Those that the filters leave and that have told where they are. */
-    function placed() {
+    /** Those that the filters leave. */
+    function left() {
         const { search, group, state } = asked();
-        return vehicles.filter((/** @type {any} */ one) => one.at && (!search || one.words.includes(search)) && (!group || one.tag === group || isCut)
+        return vehicles.filter((/** @type {any} */ one) => (!search || one.words.includes(search)) && (!group || one.tag === group || isCut)
             && (!state || (state === "alert" ? one.alerts > 0 : one.state === state)));
     }
+
+    /** Of these, those that have told where they are. */
+    const placed = () => left().filter(({ at }) => at);
 
     // MARK: the map
 
     const map = await drover.map(element, {
-        pointers: isPhone ? "worst" : true, inset: 80, insetBottom: isPhone ? innerHeight * 0.4 : 40,
+        pointers: isPhone ? "worst" : true, inset: 80, insetBottom: isPhone ? innerHeight * 0.4 : 40, namesFrom,
         onPick: pick, onHover: lightItem, onClick: () => choose(null), onFollow: (/** @type {string | null} */ id) => { followed = id; showCard(); },
     });
 
@@ -60,8 +66,23 @@
 
     function draw() {
         if (replay) replayed();
+        if (replay?.isPlayed()) regroup();
         map.vehicles(placed());
         map.light(chosen);
+        sayNothing();
+    }
+
+    /** Over the map, where the filters leave nothing on it: markers that are gone are no answer. */
+    function sayNothing() {
+        const place = document.getElementById("nothing"), { search, group, state } = asked(), found = left();
+        const words = !(search || group || state) || found.some(({ at }) => at) ? "" : found.length ? t("None of these has told where it is") : t("No vehicle fits");
+        if (place && place.textContent !== words) place.textContent = words;
+    }
+
+    /** Where none of what a filter leaves is in view. */
+    function seek() {
+        const places = placed().map(({ at }) => /** @type {[number, number]} */ (at)), bounds = map.map?.getBounds();
+        if (bounds && places.length && !places.some((at) => bounds.contains(at))) map.fit(boundsOf(places), isPhone ? 40 : 70, 15.5);
     }
 
     // MARK: the list
@@ -96,6 +117,31 @@
         showCard();
     }
 
+    let grouped = "";
+    /** In a replay: the list by the states of its moment; what was wrong then is not told. */
+    function regroup() {
+        const known = new Map(items().map((item) => [item.dataset.vehicle, item]));
+        const listed = vehicles.filter(({ id }) => known.has(id)), key = listed.map(({ state }) => state).join();
+        if (key === grouped || !listed.length) return;
+        grouped = key;
+        const list = document.getElementById("vehicles"), rest = list.querySelector(":scope > .empty");
+        const parts = states.flatMap(([state, name, tone]) => {
+            const members = listed.filter((one) => one.state === state);
+            for (const one of members) {
+                const item = known.get(one.id);
+                item.querySelector(".ic").className = "ic";
+                item.querySelector("small").textContent = one.group;
+                item.lastElementChild.replaceWith(make("span", { class: `pill ${tone}` }, name));
+            }
+            return members.length ? [make("h2", { class: "grp" }, name, make("span", { class: "count" }, String(members.length))), ...members.map(({ id }) => known.get(id))] : [];
+        });
+        keepingFocus(list, () => list.replaceChildren(...parts, ...(rest ? [rest] : [])));
+        for (const chip of document.querySelectorAll("#states [data-state]")) {
+            chip.hidden = chip.dataset.state === "alert";
+            chip.querySelector("b").textContent = vehicles.filter(({ state }) => state === chip.dataset.state).length.toLocaleString("en");
+        }
+    }
+
     // MARK: the card of the chosen one
 
     function showCard() {
@@ -103,21 +149,21 @@
         card.hidden = !vehicle;
         if (!vehicle) return;
         const id = vehicle.id.slice(vehicle.id.indexOf("/") + 1);
-        const close = make("button", { type: "button", class: "btn ghost icon small end", "aria-label": "Close" }, icon("close"));
+        const close = make("button", { type: "button", class: "btn ghost icon small end", "aria-label": t("Close") }, icon("close"));
         close.addEventListener("click", () => choose(null));
         const name = make("span", { class: "grow ell" }, make("b", { class: "ell" }, vehicle.name), make("small", { class: "soft" }, id === vehicle.name ? vehicle.group : id));
         card.replaceChildren(make("header", {}, make("span", { class: `ic ${vehicle.sev}` }, icon(vehicle.icon)), name, close), facts(vehicle), footer(vehicle, id));
     }
 
     function facts(/** @type {FleetVehicle} */ vehicle) {
-        const state = vehicle.state ?? "", words = state[0].toUpperCase() + state.slice(1);
-        const pills = make("div", { class: "pills" }, make("span", { class: `pill ${shownElsewhere[/** @type {"moving"} */ (state)]}` }, words));
-        if (vehicle.alerts) pills.prepend(make("span", { class: `pill ${vehicle.sev || "warning"}` }, `${vehicle.alerts} open ${vehicle.alerts === 1 ? "alert" : "alerts"}`));
+        const [, words, tone] = states.find(([state]) => state === vehicle.state) ?? states[3];
+        const pills = make("div", { class: "pills" }, make("span", { class: `pill ${tone}` }, words));
+        if (vehicle.alerts) pills.prepend(make("span", { class: `pill ${vehicle.sev || "warning"}` }, tn(vehicle.alerts, "%1 open alert", "%1 open alerts")));
         const fact = (/** @type {string} */ label, /** @type {Node | string} */ value) => make("span", {}, make("small", { class: "faint" }, label), make("b", {}, value));
         const said = make("div", { class: "facts" });
-        if (vehicle.speed) said.append(fact("Speed", vehicle.speed));
-        said.append(fact("Last heard of", vehicle.heard === null ? "never" : ago(vehicle.heard)));
-        if (!vehicle.at) said.append(fact("Position", "not known yet"));
+        if (vehicle.speed) said.append(fact(t("Speed"), vehicle.speed));
+        said.append(fact(t("Last heard of"), vehicle.heard === null ? t("never") : ago(vehicle.heard)));
+        if (!vehicle.at) said.append(fact(t("Position"), t("not known yet")));
         return make("div", { class: "body" }, pills, said);
     }
 
@@ -129,9 +175,9 @@
 
     function footer(/** @type {FleetVehicle} */ vehicle, /** @type {string} */ id) {
         const kind = vehicle.id.slice(0, vehicle.id.indexOf("/"));
-        const open = make("a", { class: "btn small primary end", href: `/vehicles/${encodeURIComponent(id)}?kind=${kind}` }, "Open vehicle", icon("right"));
+        const open = make("a", { class: "btn small primary end", href: `/vehicles/${encodeURIComponent(id)}?kind=${kind}` }, t("Open vehicle"), icon("right"));
         if (!vehicle.at || !map.map) return make("footer", {}, open);
-        const follow = make("button", { type: "button", class: "btn small", "aria-pressed": String(followed === vehicle.id) }, icon("follow"), "Follow");
+        const follow = make("button", { type: "button", class: "btn small", "aria-pressed": String(followed === vehicle.id) }, icon("follow"), t("Follow"));
         follow.addEventListener("click", () => map.follow(followed === vehicle.id ? null : vehicle.id));
         return make("footer", {}, follow, open);
     }
@@ -153,6 +199,7 @@
     async function ask(changes) {
         setAddress(changes);
         draw();
+        if (!isCut) seek();
         turn += 1;
         const mine = turn;
         const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
@@ -163,16 +210,17 @@
         if (replay) {
             await replay.read(chosenOnes());
             draw();
-        } else if (isCut) { await read(); draw(); }
+        } else if (isCut) { await read(); draw(); seek(); }
     }
 
     /** The list as another answer has it; who reads or stands on an item that stays is not disturbed. @param {Document} page */
     function show(page) {
         const old = items(), fresh = [...page.querySelectorAll("#vehicles .item")];
-        const isSame = old.length === fresh.length && old.every((item, index) => item.dataset.vehicle === fresh[index].dataset.vehicle)
-            && document.querySelectorAll("#vehicles .grp").length === page.querySelectorAll("#vehicles .grp").length;
         const list = document.getElementById("vehicles");
-        if (isSame && old.length) old.forEach((item, index) => droverLive.replace(item, fresh[index]));
+        grouped = "";
+        // One that went from the end of a group to the beginning of the next leaves the order of items as it was.
+        const order = (/** @type {Document} */ of) => [...of.querySelectorAll("#vehicles :is(.item, .grp)")].map((each) => each.dataset.vehicle ?? each.textContent).join("\n");
+        if (old.length && order(document) === order(page)) old.forEach((item, index) => droverLive.replace(item, fresh[index]));
         else keepingFocus(list, () => list.replaceChildren(...page.getElementById("vehicles").childNodes));
         for (const id of ["states", "count", "updated"]) {
             const place = document.getElementById(id), now = page.getElementById(id);
@@ -196,6 +244,8 @@
         // Who wants a tab of its own gets the vehicle's page; so does who clicks one without a place.
         if (!item || !item.dataset.place || event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
+        // On a phone the list would lie over where the map flies.
+        setTall(false);
         pick(item.dataset.vehicle);
     });
     const over = (/** @type {Event} */ event) => {
@@ -227,10 +277,11 @@
 
     const taller = document.getElementById("taller");
     taller.hidden = false;
-    taller.addEventListener("click", () => {
-        const isTall = taller.parentElement.classList.toggle("tall");
+    taller.addEventListener("click", () => setTall(taller.getAttribute("aria-expanded") !== "true"));
+    function setTall(/** @type {boolean} */ isTall) {
+        taller.parentElement.classList.toggle("tall", isTall);
         taller.setAttribute("aria-expanded", String(isTall));
-    });
+    }
 
     // MARK: start
 
@@ -252,7 +303,7 @@
     try {
         await refresh();
     } catch (error) {
-        const words = error instanceof Error ? error.message : "The positions cannot be read.";
+        const words = error instanceof Error ? error.message : t("The positions cannot be read.");
         if (replay) replay.say(words);
         else drover.toast(words);
     }

@@ -1,7 +1,7 @@
 "use strict";
 // Home: the map of everyone, and news put in the place of what was there. The page says all of it without a script, but for the map.
 (function () {
-    const parts = ["now", "chips", "attention", "figures", "trips"];
+    const parts = ["now", "chips", "cars", "attention", "figures", "trips"];
     const place = document.getElementById("home-map");
     /** @type {any} */ let map = null;
 
@@ -23,18 +23,18 @@
         if (!place || typeof drover.map !== "function") return;
         try {
             const vehicles = await positions();
-            if (!vehicles.length) return say("No vehicle has reported a position yet.");
+            if (!vehicles.length) return say(t("No vehicle has reported a position yet."));
             map = await drover.map(place, {
-                vehicles, bounds: boundsOfMost(vehicles.map((/** @type {{ at: [number, number] }} */ { at }) => at), place) ?? undefined, pad: 48, cluster: true, names: "hover", pointers: "worst", label: "Map of all vehicles",
+                vehicles, bounds: boundsOfMost(vehicles.map((/** @type {{ at: [number, number] }} */ { at }) => at), place) ?? undefined, pad: 48, cluster: true, names: "hover", pointers: "worst", label: t("Map of all vehicles"),
                 onPick: (/** @type {string} */ id) => { location.href = page(id); },
             });
         } catch {
-            say("The map cannot be drawn now.");
+            say(t("The map cannot be drawn now."));
         }
     }
 
     function say(/** @type {string} */ words) {
-        place?.replaceChildren(drover.element("p", { class: "empty" }, `${words} `, drover.element("a", { href: "/map" }, "The list of all vehicles")));
+        place?.replaceChildren(drover.element("p", { class: "empty" }, `${words} `, drover.element("a", { href: "/map" }, t("The list of all vehicles"))));
     }
 
     async function move() {

@@ -29,11 +29,11 @@ const droverLive = (function () {
             const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
             // Logged out meanwhile: the log-in is another page. What is not there any more, or not for this reader, is not shown on.
             if (answer.redirected || [403, 404].includes(answer.status)) return location.reload();
-            if (!answer.ok) return say("The server does not answer; what you see may be old.");
+            if (!answer.ok) return say(t("The server does not answer; what you see may be old."));
             const page = new DOMParser().parseFromString(await answer.text(), "text/html");
             for (const listener of listeners) listener(page);
         } catch {
-            say("The server cannot be reached; what you see may be old.");
+            say(t("The server cannot be reached; what you see may be old."));
         } finally {
             tookMs = Date.now() - askedMs;
             isWaiting = false;
@@ -51,7 +51,7 @@ const droverLive = (function () {
             events = new EventSource(address);
             events.onopen = () => say("");
             events.onerror = () => {
-                say("Not live right now; trying again.");
+                say(t("Not live right now; trying again."));
                 // Browsers try again by themselves, but not when they were refused: streams of pages that were just left count.
                 if (events.readyState === EventSource.CLOSED) setTimeout(open, 5000);
             };

@@ -18,6 +18,7 @@
  * @typedef {object} FleetOptions
  * @property {boolean} [cluster]
  * @property {"always" | "hover"} [names]
+ * @property {number} [namesFrom] the zoom from which vehicles have their names, where few are in view
  * @property {boolean} [keys] markers are reached by Tab; not where a list beside the map has the same
  * @property {boolean | "worst"} [pointers] to groups out of view: all, or only those in which something is wrong
  * @property {number} [inset] pixels at the top that something else covers
@@ -30,6 +31,8 @@ const droverMapFleet = (function () {
     const elementsMax = 200;
     // Up to here a critical vehicle has a marker of its own; in larger fleets its cluster takes its sign.
     const ownMarkersMax = 200;
+    // More names lie on each other.
+    const namedMax = 40;
     const states = ["moving", "idling", "parked", "silent"];
     const tones = { critical: "--critical-solid", warning: "--warning-solid", moving: "--accent", idling: "--c4", parked: "--quiet-solid", silent: "--quiet-solid" };
     const rank = (/** @type {string | undefined} */ sev) => (sev === "critical" ? 0 : sev === "warning" ? 1 : 2);
@@ -45,11 +48,24 @@ const droverMapFleet = (function () {
 
     // MARK: elements
 
+    /** @param {string} what a severity or state */
+    function said(what) {
+        switch (what) {
+            case "critical": return t("critical");
+            case "warning": return t("warning");
+            case "moving": return t("moving");
+            case "idling": return t("idling");
+            case "parked": return t("parked");
+            case "silent": return t("silent");
+            default: return what;
+        }
+    }
+
     /** A disc with the vehicle's kind, ringed in the colour of its state. @param {MapVehicle} vehicle @param {boolean} isReached */
     function disc(vehicle, isReached) {
         const { element, icon } = drover;
         const what = vehicle.sev || vehicle.state || "";
-        const button = element("button", { type: "button", class: `mk ${what}`, "aria-label": what ? `${vehicle.name}, ${what}` : vehicle.name, "data-vehicle": vehicle.id });
+        const button = element("button", { type: "button", class: `mk ${what}`, "aria-label": what ? `${vehicle.name}, ${said(what)}` : vehicle.name, "data-vehicle": vehicle.id });
         if (!isReached) button.tabIndex = -1;
         if (vehicle.state === "moving" && vehicle.heading != null) {
             const arrow = element("i", { class: "hd" });
@@ -67,7 +83,8 @@ const droverMapFleet = (function () {
     /** A ring with the shares of the states, and how many they are. @param {any} of @param {boolean} isReached */
     function ring(of, isReached) {
         const { element } = drover, total = of.point_count, sev = worst(of);
-        const button = element("button", { type: "button", class: "cl", "data-count": String(total), "aria-label": `${total.toLocaleString("en")} vehicles${sev ? `, worst ${sev}` : ""}` }, element("b", {}, total.toLocaleString("en")));
+        const name = sev === "critical" ? tn(total, "%1 vehicle, worst critical", "%1 vehicles, worst critical") : sev ? tn(total, "%1 vehicle, worst warning", "%1 vehicles, worst warning") : tn(total, "%1 vehicle", "%1 vehicles");
+        const button = element("button", { type: "button", class: "cl", "data-count": String(total), "aria-label": name }, element("b", {}, total.toLocaleString("en")));
         if (!isReached) button.tabIndex = -1;
         button.style.setProperty("--parts", shares(of));
         if (total > 9) button.style.width = button.style.height = `${Math.min(58, 36 + Math.log2(total) * 2.4)}px`;
@@ -123,6 +140,7 @@ const droverMapFleet = (function () {
         /** @type {string | null} */ let lit = null;
         /** @type {string | null} */ let hovered = null;
         let isDirty = false;
+        let isNamed = false;
         let drawnMs = 0;
         const isReached = options.keys === true;
         const isLarge = () => vehicles.length > ownMarkersMax;
@@ -156,6 +174,7 @@ const droverMapFleet = (function () {
 
         function draw() {
             const want = wanted();
+            isNamed = map.getZoom() >= (options.namesFrom ?? Infinity) && [...want.values()].filter(({ vehicle }) => vehicle).length <= namedMax;
             for (const [key, { marker }] of shown) {
                 if (!want.has(key)) { marker.remove(); shown.delete(key); }
             }
@@ -179,7 +198,7 @@ const droverMapFleet = (function () {
 
         function light(/** @type {HTMLElement} */ disc, /** @type {MapVehicle} */ vehicle) {
             disc.classList.toggle("lit", vehicle.id === lit);
-            disc.querySelector(".nm").hidden = !(options.names === "always" || vehicle.id === lit || vehicle.id === hovered || vehicle.sev === "critical");
+            disc.querySelector(".nm").hidden = !(options.names === "always" || isNamed || vehicle.id === lit || vehicle.id === hovered || vehicle.sev === "critical");
         }
 
         function hearing(/** @type {HTMLElement} */ disc, /** @type {string} */ id) {
@@ -223,7 +242,7 @@ const droverMapFleet = (function () {
         function groups() {
             /** @type {Map<string, MapVehicle[]>} */ const found = new Map();
             for (const vehicle of vehicles) {
-                const name = vehicle.group || "Vehicles";
+                const name = vehicle.group || t("Vehicles");
                 if (!found.has(name)) found.set(name, []);
                 found.get(name)?.push(vehicle);
             }
@@ -238,7 +257,7 @@ const droverMapFleet = (function () {
             const inset = (dy < 0 ? options.inset : options.insetBottom) || 30;
             const share = Math.min((width / 2 - 84) / Math.abs(dx || 1), (height / 2 - inset) / Math.abs(dy || 1));
             const place = free([width / 2 + dx * share, height / 2 + dy * share], width, taken);
-            const button = drover.element("button", { type: "button", class: "pointer chip", "aria-label": `Show ${name}, ${members.length} out of view` });
+            const button = drover.element("button", { type: "button", class: "pointer chip", "aria-label": t("Show %1, %2 out of view", name, members.length) });
             if (sev) button.append(drover.element("i", { class: `dot ${sev}` }));
             button.append(drover.element("span", {}, `${name} `, drover.element("b", {}, String(members.length))), arrow(Math.atan2(dx, -dy)));
             [button.style.left, button.style.top] = place.map((value) => `${value}px`);

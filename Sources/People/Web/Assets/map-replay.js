@@ -37,14 +37,14 @@ const droverReplay = (function () {
     async function read(ids) {
         const few = ids.length ? `&vehicles=${ids.map(encodeURIComponent).join(",")}` : "";
         const answer = await fetch(`/map/replay?from=${from}&until=${until}${few}`);
-        if (!answer.ok) throw new Error(`The replay cannot be read: ${answer.status}.`);
+        if (!answer.ok) throw new Error(t("The replay cannot be read: %1.", answer.status));
         const body = await answer.json();
         tracks.clear();
         for (const track of body.vehicles) tracks.set(track.id, track);
         [gapS, startS, unit] = [body.gap_s, body.from, body.speed_unit];
         bar.dataset.vehicles = String(tracks.size);
-        if (!tracks.size) return say("No vehicle told where it was in this time.");
-        say(body.is_cut ? `The first ${tracks.size} vehicles that told where they were. Search or choose a group to see others.` : "");
+        if (!tracks.size) return say(t("No vehicle told where it was in this time."));
+        say(body.is_cut ? t("The first %1 vehicles that told where they were. Search or choose a group to see others.", tracks.size) : "");
     }
 
     // MARK: where each was
@@ -102,7 +102,7 @@ const droverReplay = (function () {
         now = Math.min(lengthS, Math.max(0, second));
         const moment = clock.format((now + fromS) * 1000);
         const shown = [...tracks.keys()].map(placeOf), moving = shown.filter((one) => one?.state === "moving").length;
-        const count = `${moving} of ${tracks.size} moving`;
+        const count = t("%1 of %2 moving", moving, tracks.size);
         slider.value = String(Math.round(now));
         slider.style.setProperty("--at", `${now / lengthS * 100}%`);
         slider.setAttribute("aria-valuetext", `${moment}, ${count}`);
@@ -117,7 +117,7 @@ const droverReplay = (function () {
         clearInterval(timer);
         timer = undefined;
         play.replaceChildren(drover.icon("play"));
-        play.setAttribute("aria-label", "Play");
+        play.setAttribute("aria-label", t("Play"));
     }
 
     function toggle() {
@@ -127,7 +127,7 @@ const droverReplay = (function () {
         }
         if (now >= lengthS) go(0);
         play.replaceChildren(drover.icon("pause"));
-        play.setAttribute("aria-label", "Pause");
+        play.setAttribute("aria-label", t("Pause"));
         // In few steps for who wishes no motion.
         const every = isCalm ? 1000 : 100;
         timer = setInterval(() => {
@@ -168,5 +168,8 @@ const droverReplay = (function () {
         go(asked.has("at") && at >= 0 && at <= lengthS ? at : first, true);
     }
 
-    return { read, placeOf, way, places, start, say, nowMs: () => (now + fromS) * 1000 };
+    /** Something is known of then, and shown. */
+    const isPlayed = () => tracks.size > 0 && !find("replay-bar").hidden;
+
+    return { read, placeOf, way, places, start, say, isPlayed, nowMs: () => (now + fromS) * 1000 };
 })();

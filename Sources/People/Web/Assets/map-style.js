@@ -195,12 +195,12 @@ const droverMapStyle = (function () {
         return seen.getWest() < west - 0.05 || seen.getEast() > east + 0.05 || seen.getSouth() < south - 0.05 || seen.getNorth() > north + 0.05;
     }
 
-    /** Whether streets could be seen at this place and zoom, and there are none. */
+    /** Whether streets could be seen at this zoom, and there are none in all that is seen. */
     function isWithoutStreets(/** @type {MapBase} */ base, /** @type {any} */ map) {
         if (map.getZoom() < 11 || (base.tiles && !base.bounds)) return false;
         if (!base.bounds) return true;
-        const [west, south, east, north] = base.bounds, { lng, lat } = map.getCenter();
-        return lng < west || lng > east || lat < south || lat > north;
+        const [west, south, east, north] = base.bounds, seen = map.getBounds();
+        return seen.getEast() < west || seen.getWest() > east || seen.getNorth() < south || seen.getSouth() > north;
     }
 
     return { base, colour, style, needsWorld, isWithoutStreets };

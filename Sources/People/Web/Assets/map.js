@@ -57,7 +57,7 @@ drover.map = (function () {
         svg.setAttribute("viewBox", "0 0 320 200");
         svg.setAttribute("class", "outline");
         svg.setAttribute("role", "img");
-        svg.setAttribute("aria-label", "Outline of the track");
+        svg.setAttribute("aria-label", t("Outline of the track"));
         way.setAttribute("points", points.join(" "));
         svg.append(way);
         return svg;
@@ -66,8 +66,8 @@ drover.map = (function () {
     /** What stands where the map would be, and an interface that does nothing. @param {HTMLElement} element @param {MapOptions} options */
     function without(element, options) {
         const { element: make } = drover, path = options.track?.path ?? options.lines?.[0]?.path ?? [];
-        const words = make("p", {}, "The lists on this page have the same places. Turn on hardware acceleration in your browser to see the map.");
-        element.append(make("div", { class: "empty" }, ...(path.length > 1 ? [outline(path)] : []), make("b", {}, "This browser cannot draw the map"), words));
+        const words = make("p", {}, t("The lists on this page have the same places. Turn on hardware acceleration in your browser to see the map."));
+        element.append(make("div", { class: "empty" }, ...(path.length > 1 ? [outline(path)] : []), make("b", {}, t("This browser cannot draw the map")), words));
         element.dataset.drawn = "without";
         const nothing = () => {};
         return {
@@ -144,9 +144,9 @@ drover.map = (function () {
             return made;
         };
         const zoom = (/** @type {number} */ by) => api.map.zoomTo(api.map.getZoom() + by, { duration: isCalm ? 0 : 180 });
-        const [more, less] = [button("Zoom in", "plus", () => zoom(1)), button("Zoom out", "minus", () => zoom(-1))];
+        const [more, less] = [button(t("Zoom in"), "plus", () => zoom(1)), button(t("Zoom out"), "minus", () => zoom(-1))];
         more.dataset.z = less.dataset.z = "";
-        element.append(make("div", { class: "mapctl", role: "group", "aria-label": "Map" }, more, less, button("Show all", "expand", () => {
+        element.append(make("div", { class: "mapctl", role: "group", "aria-label": t("Map") }, more, less, button(t("Show all"), "expand", () => {
             const home = options.bounds ?? api.all();
             if (home) api.fit(home);
         })));
@@ -161,7 +161,7 @@ drover.map = (function () {
         const look = () => {
             const isWithout = droverMapStyle.isWithoutStreets(base, map);
             if (isWithout === Boolean(hint.childNodes.length)) return;
-            hint.replaceChildren(...(isWithout ? ["No streets here. ", make("a", { class: "link", href: "/about#maps" }, "Add a street map")] : []));
+            hint.replaceChildren(...(isWithout ? [t("No streets here."), " ", make("a", { class: "link", href: "/about#maps" }, t("Add a street map"))] : []));
         };
         map.on("moveend", look);
         look();
@@ -195,7 +195,7 @@ drover.map = (function () {
         map.touchZoomRotate?.disableRotation();
         map.keyboard?.disableRotation();
         // The element has the map's name; what takes the keys is named by what they do.
-        map.getCanvas().setAttribute("aria-label", "Map: arrows move it, plus and minus zoom");
+        map.getCanvas().setAttribute("aria-label", t("Map: arrows move it, plus and minus zoom"));
         map.addControl(new maplibregl.ScaleControl({ unit: element.dataset.units === "us" ? "imperial" : "metric" }), "bottom-left");
         return map;
     }
@@ -262,7 +262,7 @@ drover.map = (function () {
             cursor(/** @type {MapPlace | null} */ at) {
                 if (!at) { dot?.remove(); dot = null; return; }
                 if (dot) dot.setLngLat(at);
-                else dot = new maplibregl.Marker({ element: drover.element("div", { class: "cursor-dot", role: "img", "aria-label": "Where it was at the chart’s time" }) }).setLngLat(at).addTo(map);
+                else dot = new maplibregl.Marker({ element: drover.element("div", { class: "cursor-dot", role: "img", "aria-label": t("Where it was at the chart’s time") }) }).setLngLat(at).addTo(map);
             },
             vehicles(/** @type {MapVehicle[]} */ list) {
                 fleet.set(list);

@@ -10,12 +10,15 @@
     function offer(list, names) {
         if (!known.has(list)) known.set(list, new Set());
         const had = known.get(list);
-        for (const { name, about } of names) {
+        for (const { name, about, common, species } of names) {
             if (had.has(name) || had.size >= 2000) continue;
             had.add(name);
             const option = document.createElement("option");
             option.value = name;
             if (about) option.label = about;
+            // Of a species, what people call it; of what people call it, the species.
+            if (common) option.dataset.common = common;
+            if (species) option.dataset.species = species;
             list.append(option);
         }
     }

@@ -6,7 +6,7 @@
     const said = document.getElementById("push-said");
     if (!form) return;
     if (!("serviceWorker" in navigator) || !("PushManager" in window)) {
-        said.textContent = "This browser cannot receive pushes. On an iPhone, put this page on the home screen first.";
+        said.textContent = t("This browser cannot receive pushes. On an iPhone, put this page on the home screen first.");
         return;
     }
     form.hidden = false;
@@ -26,24 +26,24 @@
 
     form.addEventListener("submit", async (event) => {
         event.preventDefault();
-        said.textContent = "Asking this browser …";
+        said.textContent = t("Asking this browser …");
         try {
             if (await Notification.requestPermission() !== "granted") {
-                said.textContent = "This browser may not show notices: allow it in its settings for this page.";
+                said.textContent = t("This browser may not show notices: allow it in its settings for this page.");
                 return;
             }
             await navigator.serviceWorker.register("/push-worker.js");
             const worker = await navigator.serviceWorker.ready;
             const subscription = await worker.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytes(form.dataset.key) });
             const { endpoint, keys } = subscription.toJSON();
-            if (!keys) throw new Error("it gave no keys");
+            if (!keys) throw new Error(t("it gave no keys"));
             add("endpoint", endpoint);
             add("p256dh", keys.p256dh);
             add("auth", keys.auth);
             add("agent", navigator.userAgent);
             form.submit();
         } catch (fault) {
-            said.textContent = "This browser's push service cannot be reached: " + fault.message;
+            said.textContent = t("This browser’s push service cannot be reached: %1", fault.message);
         }
     });
 })();

@@ -66,10 +66,10 @@ const drover = (function () {
     /** How old something is, as the server says it: cut, not rounded. */
     function ago(/** @type {number} */ ms, nowMs = Date.now()) {
         const seconds = Math.max(0, Math.floor((nowMs - ms) / 1000));
-        if (seconds < 60) return `${seconds} s ago`;
-        if (seconds < 7200) return `${Math.floor(seconds / 60)} min ago`;
-        if (seconds < 172800) return `${Math.floor(seconds / 3600)} h ago`;
-        return `${Math.floor(seconds / 86400)} days ago`;
+        if (seconds < 60) return t("%1 s ago", seconds);
+        if (seconds < 7200) return t("%1 min ago", Math.floor(seconds / 60));
+        if (seconds < 172800) return t("%1 h ago", Math.floor(seconds / 3600));
+        return tn(Math.floor(seconds / 86400), "%1 day ago", "%1 days ago");
     }
 
     /** How many of a rising list are at most so large. @param {number[]} list @param {number} value */
@@ -88,7 +88,7 @@ const drover = (function () {
         const box = element("div", { class: "toast", role: "status" }, element("span", {}, words));
         const end = setTimeout(() => box.remove(), 6000);
         if (undo) {
-            const button = element("button", { type: "button" }, "Undo");
+            const button = element("button", { type: "button" }, t("Undo"));
             button.addEventListener("click", () => { clearTimeout(end); box.remove(); undo(); });
             box.append(button);
         }
@@ -141,7 +141,7 @@ const drover = (function () {
         const field = document.getElementById("find-text");
         const form = field?.closest("form");
         if (!(field instanceof HTMLInputElement) || !form) return;
-        const list = element("ul", { id: "find-list", role: "listbox", "aria-label": "Results" });
+        const list = element("ul", { id: "find-list", role: "listbox", "aria-label": t("Results") });
         const said = element("div", { class: "body said" });
         const box = element("div", { class: "pop found", hidden: "" }, said, list);
         const status = element("span", { class: "sr", "aria-live": "polite" });
@@ -204,7 +204,7 @@ const drover = (function () {
                 if (!mine.signal.aborted) show(found);
             } catch {
                 // Enter still opens the page of results, which says what is wrong.
-                if (!mine.signal.aborted) show({ said: "Search is not answering.", offer: "Press Enter to try again.", count: "", results: [] });
+                if (!mine.signal.aborted) show({ said: t("Search is not answering."), offer: t("Press Enter to try again."), count: "", results: [] });
             }
         }
 

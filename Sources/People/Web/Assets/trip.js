@@ -14,12 +14,12 @@
     let data;
     try {
         const answer = await fetch(element.dataset.track ?? "");
-        if (!answer.ok) return say("The route of this trip cannot be read right now.");
+        if (!answer.ok) return say(t("The route of this trip cannot be read right now."));
         data = await answer.json();
     } catch {
-        return say("The server cannot be reached.");
+        return say(t("The server cannot be reached."));
     }
-    if (!data.ts.length) return say("Its readings are not here yet.");
+    if (!data.ts.length) return say(t("Its readings are not here yet."));
 
     const zone = element.dataset.zone ?? "UTC";
     const clock = new Intl.DateTimeFormat("en-GB", { timeZone: zone, timeStyle: "medium" });
@@ -53,9 +53,9 @@
     }
 
     const events = [...document.querySelectorAll("#events .ev")].map((line) => {
-        const { at, icon } = /** @type {HTMLElement} */ (line).dataset;
+        const { at, icon, short } = /** @type {HTMLElement} */ (line).dataset, name = line.querySelector("b")?.textContent ?? "";
         const index = nearest(data.ts, Number(at));
-        return { line, index, seconds: Number(at) / 1000, icon: icon ?? "", name: line.querySelector("b")?.textContent ?? "", isBad: line.classList.contains("warn") };
+        return { line, index, seconds: Number(at) / 1000, icon: icon ?? "", name, short: short ?? name, isBad: line.classList.contains("warn") };
     });
 
     /** @type {any} */
@@ -78,9 +78,9 @@
         }));
         for (const child of outline) child.remove();
         map = await drover.map(element, {
-            bounds: boundsOf(path), pad: 40, maxZoom: 16.5, controls: true, label: "The trip’s route, coloured by speed",
+            bounds: boundsOf(path), pad: 40, maxZoom: 16.5, controls: true, label: t("The trip’s route, coloured by speed"),
             track: { path, value: values(signal), scale, width: 5 },
-            pins: [...pins, { at: path[0], kind: "start", label: "Start" }, { at: path[path.length - 1], kind: "end", label: "End" }],
+            pins: [...pins, { at: path[0], kind: "start", label: t("Start") }, { at: path[path.length - 1], kind: "end", label: t("End") }],
         });
         if (!map.map) {
             // No WebGL: what the server drew says more than an outline without colours.
@@ -178,7 +178,7 @@
             time: x, zone, group, height: isFirst ? 150 : 104, isBare: !isLast, spans: isTime ? spans : [],
             series: [{ name: signal.name, unit: signal.unit, values, digits: signal.digits, token: tokens[at % tokens.length], kind: isFirst ? "area" : "line", width: isFirst ? 1.75 : 1.4 }],
             limits: signal.limits.map((/** @type {any} */ limit) => ({ ...limit, kind: "warning" })).filter((/** @type {any} */ limit) => isNear(limit, signal)),
-            marks: events.filter((event) => event.isBad).map((event) => ({ time: against[event.index], severity: "warning", text: isFirst ? event.name.replace("Harsh ", "") : "" })),
+            marks: events.filter((event) => event.isBad).map((event) => ({ time: against[event.index], severity: "warning", text: isFirst ? event.short : "" })),
         };
         charts.set(signal.key, isTime ? drover.chart(figure, options) : new WayChart(figure, options));
     }
@@ -232,7 +232,7 @@
         now = at;
         slider.value = String(Math.round(time[at] - time[0]));
         slider.style.setProperty("--at", `${(time[at] - time[0]) / Math.max(1, time[count - 1] - time[0]) * 100}%`);
-        const fast = speed && speed.values[at] !== null ? `${Math.round(speed.values[at])} ${speed.unit}` : "speed not known";
+        const fast = speed && speed.values[at] !== null ? `${Math.round(speed.values[at])} ${speed.unit}` : t("speed not known");
         const moment = clock.format(data.ts[at]);
         find("clock").textContent = moment;
         find("said").textContent = fast;
@@ -261,14 +261,14 @@
         clearInterval(timer);
         timer = undefined;
         play.replaceChildren(drover.icon("play"));
-        play.setAttribute("aria-label", "Play the trip");
+        play.setAttribute("aria-label", t("Play the trip"));
     }
 
     play.addEventListener("click", () => {
         if (timer !== undefined) return stop();
         if (now === count - 1) go(0);
         play.replaceChildren(drover.icon("pause"));
-        play.setAttribute("aria-label", "Pause");
+        play.setAttribute("aria-label", t("Pause"));
         // The whole trip in half a minute; in few steps for who wishes no motion.
         const every = isCalm ? 1000 : 100, step = (time[count - 1] - time[0]) * every / 30_000;
         let at = time[now];

@@ -35,7 +35,9 @@ extension CampusPageRoutes {
                     return again(caller, typed, CampusPageRoutes.tooMany, status: 429)
                 }
                 typed.notice = .done(
-                    "If this id is on the roster, a code is on its way to its mail address. It is good for 15 minutes.")
+                    t(
+                        "If this id is on the roster, a code is on its way to its mail address. It is good for 15 minutes."
+                    ))
                 return binding(caller, typed)
             }
         }
@@ -45,12 +47,14 @@ extension CampusPageRoutes {
                 guard typed.isWhole else { return again(caller, typed, CampusPageRoutes.idRule) }
                 guard codes.isMailing else { return binding(caller, typed, status: 503) }
                 let code = (fields["code"] ?? "").filter { !$0.isWhitespace }
-                guard PersonCodeRoutes.isCode(code) else { return again(caller, typed, "The code has eight digits.") }
+                guard PersonCodeRoutes.isCode(code) else {
+                    return again(caller, typed, t("The code has eight digits."))
+                }
                 switch try codes.bind(campus: typed.campus, person: typed.id, code: code, on: connection) {
                 case .taken: break
                 case .wrong:
                     return again(
-                        caller, typed, "The code is wrong, was used, or is no longer good. Ask for a new one.")
+                        caller, typed, t("The code is wrong, was used, or is no longer good. Ask for a new one."))
                 case .tooMany: return again(caller, typed, CampusPageRoutes.tooMany, status: 429)
                 }
                 let bound = try BoundPersonStore.read(caller.account, key: caller.key, on: connection)
@@ -59,8 +63,9 @@ extension CampusPageRoutes {
                 guard let bound else {
                     return again(
                         caller, typed,
-                        "The code was right, but on the roster this id is not a \(typed.role.role.name), and this account is "
-                            + "not what it is. Ask an administrator for the role.", status: 409)
+                        t(
+                            "The code was right, but the roster does not have this id in the role \(typed.role.role.title), and this account lacks the role that it has there. Ask an administrator for that role."
+                        ), status: 409)
                 }
                 return .seeOther(bound.role.page)
             }
@@ -69,9 +74,8 @@ extension CampusPageRoutes {
 
     static let oldForm = Response.problem(
         422, type: "form", detail: "This form is not whole. Open the page again and send it from there.")
-    private static let idRule = "The campus and your id are 1 to 64 letters, digits, -, _ or . each."
-    private static let tooMany =
-        "Too many codes. Wait 15 minutes, then try again."
+    private static var idRule: String { t("The campus and your id are 1 to 64 letters, digits, -, _ or . each.") }
+    private static var tooMany: String { t("Too many codes. Wait 15 minutes, then try again.") }
 
     private func again(_ caller: PageCaller, _ typed: BindForm, _ why: String, status: Int = 422) -> Response {
         var typed = typed
@@ -81,38 +85,44 @@ extension CampusPageRoutes {
 
     /// Binds an account to its person.
     func binding(_ caller: PageCaller, _ typed: BindForm, status: Int = 200) -> Response {
-        let what = typed.role.role.name
+        let role = typed.role.role.title
         var body: HTML =
-            "<p>Connect this account to you as a \(what), once. Your campus has your id and email on its roster; we mail a code there, and you type it here.</p>\n"
+            codes.isMailing
+            ? "<p>Connect this account to you once, in the role <b>\(role)</b>. Your campus has your id and email on its roster; we mail a code there, and you type it here.</p>\n"
+            : HTML.emptyState(
+                .ride, t("Your campus has not added you yet"),
+                .t("Ask its dispatcher to add you, then open this page again."),
+                action: "<a class=\"btn\" href=\"\(typed.role.page)\">Try again</a>")
         if codes.isMailing {
             let hidden: [FormView.Field] = [
                 .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "role", value: typed.role.rawValue),
             ]
             let who: [FormView.Field] = [
-                .input(name: "campus", label: "Campus", type: "text", value: typed.campus, autocomplete: "off")
-                    .help("Its short name, as your dispatcher calls it"),
-                .input(name: "id", label: "Your id", type: "text", value: typed.id, autocomplete: "off"),
+                .input(name: "campus", label: t("Campus"), type: "text", value: typed.campus, autocomplete: "off")
+                    .help(t("Its short name, as your dispatcher calls it")),
+                .input(name: "id", label: t("Your id"), type: "text", value: typed.id, autocomplete: "off"),
             ]
             body +=
                 "<div class=\"grid\"><section class=\"card w6\"><header><h2>1. Get a code</h2></header><div class=\"body\">"
-            body += FormView.form("/campus-code", hidden + who, "Send code", id: "ask")
+            body += FormView.form("/campus-code", hidden + who, t("Send code"), id: "ask")
             body +=
                 "</div></section><section class=\"card w6\"><header><h2>2. Type the code</h2></header><div class=\"body\">"
             body += FormView.form(
                 "/campus-bind",
                 hidden + who + [
                     .input(
-                        name: "code", label: "Code", type: "text", value: "", autocomplete: "one-time-code"
+                        name: "code", label: t("Code"), type: "text", value: "", autocomplete: "one-time-code"
                     )
-                    .help("The eight digits from the mail")
+                    .help(t("The eight digits from the mail"))
                 ],
-                "Join", id: "bind")
+                t("Join"), id: "bind")
             body += "</div></section></div>"
         } else {
-            body += "<p class=\"warning\">\(codes.off) Ask whoever runs it.</p>"
+            body +=
+                "<details class=\"soft\"><summary>Details</summary><p>\(codes.offText)</p></details>"
         }
         var response = PageShell(caller: caller, assets: assets).page(
-            "join your campus", at: typed.role.page, heading: PageHeading("Join your campus"),
+            t("Join your campus"), at: typed.role.page, heading: PageHeading(t("Join your campus")),
             main: FormView.said(typed.notice, body))
         response.status = status
         return response

@@ -2,6 +2,7 @@ internal import Codecs
 internal import Fleet
 internal import HTTPServer
 internal import Postgres
+internal import Presentation
 internal import Reports
 internal import Storage
 
@@ -50,9 +51,10 @@ extension CampusPageRoutes {
 
     private func shown(_ page: RideDriverView, status: Int = 200) -> Response {
         shown(
-            page.vehicle == nil ? "start service" : "your stops", at: "/drive", heading: page.heading, page.caller,
+            page.vehicle == nil ? t("Start service") : t("Your stops"), at: "/drive", heading: page.heading,
+            page.caller,
             scripts: ["campus/ride.js"],
-            status: status, main: page.html(base))
+            status: status, isFull: true, main: page.html(base))
     }
 
     /// Sends a form's statement the way of apps; `request` is the ride that it is about, if any.

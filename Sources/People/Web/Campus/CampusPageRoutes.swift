@@ -43,6 +43,7 @@ package struct CampusPageRoutes: Sendable {
         addRiding(to: &router)
         addDriving(to: &router)
         addWatching(to: &router)
+        addPlaces(to: &router)
         router.add("GET", "/campus-photos/{campus}/{photo}") { photo($0) }
         router.add("POST", "/campus-photo") { keepPhoto($0) }
     }
@@ -92,12 +93,12 @@ package struct CampusPageRoutes: Sendable {
 
     func shown(
         _ title: String, at path: String, heading: PageHeading, _ caller: PageCaller, scripts: [String],
-        status: Int = 200, main: HTML
+        status: Int = 200, isFull: Bool = false, main: HTML
     ) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
             title, at: path, heading: heading, styles: BaseMap.styles,
             scripts: BaseMap.scripts + ["live.js", "campus/campus.js"] + scripts,
-            main: main)
+            isFull: isFull, main: main)
         response.status = status
         return response.with("Cache-Control", "no-store")
     }

@@ -9,23 +9,23 @@ internal import Storage
 /// or `data-way`, so that map and text say the same.
 enum CampusTextView {
     /// As people read a ride's state.
-    static func state(_ ride: RideNow) -> String {
-        switch ride.state {
-        case .queued: "waiting for a vehicle"
-        case .assigned: "a vehicle is coming"
-        case .onBoard: "on board"
-        case .done: "done"
-        case .ended: "ended before you arrived"
-        case .cancelled: "cancelled"
-        case .expired: "given up: no vehicle was free in time"
-        case .refused: "refused"
+    static func state(_ state: RideState) -> String {
+        switch state {
+        case .queued: t("waiting")
+        case .assigned: t("a vehicle is coming")
+        case .onBoard: t("on board")
+        case .done: t("done")
+        case .ended: t("ended before arrival")
+        case .cancelled: t("cancelled")
+        case .expired: t("given up: no vehicle in time")
+        case .refused: t("refused")
         }
     }
 
-    /// The same for dispatchers.
-    static func short(_ state: String) -> String { state.replacing("_", with: " ") }
-
-    static func place(_ address: String?, _ place: Position) -> String { address ?? degrees(place) }
+    /// What people call it, else its address, else where it lies.
+    static func place(_ address: String?, _ place: Position, _ names: PlaceNames) -> String {
+        names.at(place) ?? address ?? degrees(place)
+    }
 
     /// Five decimals are about a metre.
     static func degrees(_ place: Position) -> String {
@@ -40,16 +40,19 @@ enum CampusTextView {
     static func data(_ places: [Position]) -> String { places.map(data).joined(separator: ",") }
 
     /// The attributes of an element that the map shows as a sign.
-    static func mark(_ sign: String, _ name: String, _ place: Position, kind: String) -> HTML {
-        "data-mark=\"\(sign)\" data-kind=\"\(kind)\" data-name=\"\(name)\" data-place=\"\(data(place))\""
+    /// - Parameter short: stands beside the sign; nil: nothing does.
+    static func mark(_ sign: String, _ name: String, _ place: Position, kind: String, short: String? = nil) -> HTML {
+        let shown: HTML? = short.map { " data-short=\"\($0)\"" }
+        return
+            "data-mark=\"\(sign)\" data-kind=\"\(kind)\" data-name=\"\(name)\" data-place=\"\(data(place))\"\(shown)"
     }
 
-    static func passengers(_ count: some BinaryInteger) -> String { count == 1 ? "1 passenger" : "\(count) passengers" }
+    static func passengers(_ count: Int) -> String { t(count, one: "\(count) passenger", many: "\(count) passengers") }
 
     static func distance(_ metres: Double, _ caller: PageCaller) -> String {
         switch caller.units {
-        case .us where metres < 161: "\(Int((metres / 0.3048 / 10).rounded()) * 10) ft"
-        case .metric where metres < 995: "\(Int((metres / 10).rounded()) * 10) m"
+        case .us where metres < 161: t("\(Int((metres / 0.3048 / 10).rounded()) * 10) ft")
+        case .metric where metres < 995: t("\(Int((metres / 10).rounded()) * 10) m")
         case .us, .metric: ShownValue(metres / 1_000, unit: "km", in: caller.units).text
         }
     }
@@ -57,15 +60,16 @@ enum CampusTextView {
     /// `in 4 min, at 09:15`; of a time that is over, `at 09:15`.
     static func expected(_ ms: Int64, _ caller: PageCaller, nowMs: Int64) -> HTML {
         let at: HTML =
-            "at <time datetime=\"\(UTC.text(ms))\">\(String(caller.clock.second(ms).prefix(5)))</time>"
+            "<time datetime=\"\(UTC.text(ms))\">\(String(caller.clock.second(ms).prefix(5)))</time>"
         let minutes = (ms - nowMs + 30_000) / 60_000
-        guard ms > nowMs else { return at }
-        return "\(minutes < 1 ? "in less than a minute" : "in \(minutes) min"), \(at)"
+        guard ms > nowMs else { return "<span>at \(at)</span>" }
+        return minutes < 1
+            ? "<span>in less than a minute, at \(at)</span>" : "<span>in \(minutes) min, at \(at)</span>"
     }
 
     /// The arrival, by a vehicle that is silent.
-    static func unknown(_ seenMs: Int64, nowMs: Int64) -> HTML {
-        "<span class=\"stale\">not known: the vehicle was last heard of \(English().age(seenMs, nowMs: nowMs))</span>"
+    static func unknown(_ seenMs: Int64, _ caller: PageCaller, nowMs: Int64) -> HTML {
+        "<span class=\"stale\">not known: the vehicle was last heard of \(caller.words.age(seenMs, nowMs: nowMs))</span>"
     }
 
     /// Positions are stale after an hour even where plans accept any age, as on a played day.
@@ -80,7 +84,7 @@ enum CampusTextView {
     static func span(_ seconds: Double?) -> String? {
         seconds.map { seconds in
             let whole = Int(seconds.rounded())
-            return whole < 60 ? "\(whole) s" : "\(whole / 60) min \(whole % 60) s"
+            return whole < 60 ? t("\(whole) s") : t("\(whole / 60) min \(whole % 60) s")
         }
     }
 
@@ -102,15 +106,24 @@ enum CampusTextView {
             "<form class=\"one\" method=\"post\" action=\"\(action)\">\(hidden)<button id=\"\(id)\"\(said)\(isQuiet ? " class=\"quiet\"" : "")>\(text)</button></form>"
     }
 
-    /// A place to be typed; the script fills it in from the map or the device.
-    static func coordinates(_ prefix: String, _ what: String, _ fields: [String: String]) -> HTML {
-        func input(_ name: String, _ label: String, _ most: Int) -> HTML {
+    /// A place to be typed; the script fills it in from the map or the device. `latitude` and `longitude` are the labels.
+    static func coordinates(
+        _ prefix: String, latitude: String, longitude: String, _ fields: [String: String]
+    ) -> HTML {
+        func input(_ name: String, _ label: String) -> HTML {
             let value = fields[prefix + name] ?? ""
             return
-                "<div><label for=\"\(prefix)\(name)\">\(label) of \(what), degrees</label><input id=\"\(prefix)\(name)\" name=\"\(prefix)\(name)\" type=\"text\" inputmode=\"decimal\" maxlength=\"20\" autocomplete=\"off\" value=\"\(value)\"></div>"
+                "<div><label for=\"\(prefix)\(name)\">\(label)</label><input id=\"\(prefix)\(name)\" name=\"\(prefix)\(name)\" type=\"text\" inputmode=\"decimal\" maxlength=\"20\" autocomplete=\"off\" value=\"\(value)\"></div>"
         }
         return
-            "<div class=\"pair\">\(input("latitude_deg", "Latitude", 90))\(input("longitude_deg", "Longitude", 180))</div>"
+            "<div class=\"pair\">\(input("latitude_deg", latitude))\(input("longitude_deg", longitude))</div>"
+    }
+
+    /// Of a vehicle.
+    static func coordinates(_ fields: [String: String]) -> HTML {
+        coordinates(
+            "", latitude: t("Latitude of the vehicle, degrees"), longitude: t("Longitude of the vehicle, degrees"),
+            fields)
     }
 
     static func notice(_ notice: FormView.Notice?) -> HTML { notice.map(HTML.notice) ?? "" }
@@ -131,7 +144,7 @@ enum CampusTextView {
     {
         """
         <details><summary>Your name and photo</summary>
-        <p>\(photo(person.photo, of: person.name, campus)) \(person.name), as \(role == .rider ? "your driver sees you" : "your riders see you").</p>
+        <p>\(photo(person.photo, of: person.name, campus)) \(role == .rider ? "<span>\(person.name), as your driver sees you.</span>" : "<span>\(person.name), as your riders see you.</span>")</p>
         <form class="fields" data-photo="/campus-photo?role=\(role.rawValue)" data-mark-of-form="\(caller.mark)">
         <label for="photo">Another photo: JPEG, PNG or WebP, at most 512 KiB</label><input id="photo" type="file" accept="image/jpeg,image/png,image/webp" required>
         <button>Keep this photo</button> <span role="status"></span></form>

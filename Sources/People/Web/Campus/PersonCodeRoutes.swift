@@ -5,6 +5,7 @@ internal import Fleet
 internal import Formats
 package import HTTPServer
 internal import Postgres
+internal import Presentation
 internal import Storage
 
 /// Codes and tokens of people: a code is mailed to the address on the roster, and handed in once for a token. Nothing
@@ -32,6 +33,14 @@ package struct PersonCodeRoutes: Sendable {
     /// Why there are none. Precondition: something is missing.
     var off: String {
         "This server mails no codes: \(missing.joined(separator: " and ")) \(missing.count == 1 ? "is" : "are") not set."
+    }
+
+    /// The same on pages.
+    var offText: String {
+        let names = missing.joined(separator: ", ")
+        return t(
+            missing.count, one: "This server mails no codes: \(names) is not set.",
+            many: "This server mails no codes: \(names) are not set.")
     }
 
     package func add(to router: inout Router) {

@@ -30,22 +30,25 @@ struct RideDriverView: Sendable {
             nowMs: Clock.nowMs())
     }
 
+    private var names: PlaceNames { PlaceNames(settings) }
+
     var heading: PageHeading {
         PageHeading(
-            vehicle.map { "Driving \($0.vehicle)" } ?? "Start service",
+            vehicle.map { t("Driving \($0.vehicle)") } ?? t("Start service"),
             status: "<span class=\"faint small\">\(profile.name) on \(settings?.name ?? person.campus)</span>")
     }
 
+    /// As for riders: the map, and one sheet over it.
     func html(_ base: BaseMap) -> HTML {
         """
+        <div class="over">
+        \(CampusTextView.map(base, settings, label: t("Map of your stops; the list says the same")))
+        <div class="sheet">
         \(CampusTextView.notice(notice))
         \(isUndecided ? "<p role=\"status\" class=\"soon\" data-again=\"/drive\">Sent. One moment …</p>" : "")
-        <div class="beside">
-        <div>
         \(vehicle.map(service) ?? enter)
         \(CampusTextView.photoForm(profile, person.campus, .rideDriver, caller))
         </div>
-        \(CampusTextView.map(base, settings, label: "Map of your stops; the list says the same"))
         </div>
         """
     }
@@ -62,12 +65,12 @@ struct RideDriverView: Sendable {
         <form class="fields" method="post" action="/drive/position" id="position">
         <details><summary>Type your position</summary>
         \(FormView.hidden(CSRFGuard.field, caller.mark))
-        \(CampusTextView.coordinates("", "the vehicle", typed))
+        \(CampusTextView.coordinates(typed))
         <button class="quiet">Send this position</button></details></form>
         <h2>End your service</h2>
         <p>Out of service: no new rides; you drop off who is on board. Breakdown: another vehicle picks them up where you are.</p>
-        <div class="row">\(CampusTextView.button("/drive/out-of-service", "Out of service", caller, id: "out", fields: [("key", CampusPageRoutes.newKey())], isQuiet: true))
-        \(CampusTextView.button("/drive/breakdown", "Breakdown", caller, id: "breakdown", fields: [("key", CampusPageRoutes.newKey())], isQuiet: true))</div>
+        <div class="row">\(CampusTextView.button("/drive/out-of-service", t("Out of service"), caller, id: "out", fields: [("key", CampusPageRoutes.newKey())], isQuiet: true))
+        \(CampusTextView.button("/drive/breakdown", t("Breakdown"), caller, id: "breakdown", fields: [("key", CampusPageRoutes.newKey())], isQuiet: true))</div>
         <noscript><p class="warning">Without scripts this page does not update. Reload it every few minutes, or you are taken out of service.</p></noscript>
         """
     }
@@ -75,14 +78,18 @@ struct RideDriverView: Sendable {
     /// Short, and the same until something happens: screen readers say it when it changes.
     private func said(_ vehicle: VehicleNow) -> String {
         let next = shown(vehicle).first.map { stop in
-            "Next: \(stop.isPickup ? "pick up" : "drop off") \(stop.name) (\(stop.ride.pickup.passengers))."
+            stop.isPickup
+                ? t("Next: pick up \(stop.name) (\(stop.ride.pickup.passengers)).")
+                : t("Next: drop off \(stop.name) (\(stop.ride.pickup.passengers)).")
         }
-        let state = vehicle.state == .leaving ? "You are leaving service. Drop off who is on board. " : ""
+        let state = vehicle.state == .leaving ? t("You are leaving service. Drop off who is on board.") : nil
         let alarm =
             vehicle.isAlarmed
-            ? "You were silent with passengers on board. Tap Done or Something is wrong for each, or start service again. "
-            : ""
-        return alarm + state + (next ?? "No stops.")
+            ? t(
+                "You were silent with passengers on board. Tap Done or Something is wrong for each, or start service again."
+            )
+            : nil
+        return [alarm, state, next ?? t("No stops now")].compactMap(\.self).joined(separator: " ")
     }
 
     private struct Stop {
@@ -116,8 +123,10 @@ struct RideDriverView: Sendable {
         let way = CampusTextView.data([vehicle.place] + all.map(\.place))
         return """
             <div id="now" data-live data-kind="vehicle" data-stream="/drive/stream" data-event="itinerary" data-way="\(way)">
-            <p><span \(CampusTextView.mark("●", vehicle.vehicle, vehicle.place, kind: "vehicle"))>\(vehicle.onBoard) of \(vehicle.capacity) seats taken</span>, position seen \(caller.clock.second(vehicle.seenMs)), \(caller.words.age(vehicle.seenMs, nowMs: nowMs))\(silent(vehicle)).</p>
+            \(silent(vehicle))
             <ol class="stops">\(all.enumerated().map { stop($1, first: $0 == 0) }.joined(separator: "\n"))</ol>
+            <ul class="plain soft"><li \(CampusTextView.mark("●", vehicle.vehicle, vehicle.place, kind: "vehicle"))>\(t("\(vehicle.onBoard) of \(vehicle.capacity) seats taken"))</li>
+            <li title="\(caller.clock.minute(vehicle.seenMs))">\(t("Position seen \(caller.words.age(vehicle.seenMs, nowMs: nowMs))"))</li></ul>
             </div>
             """
     }
@@ -130,14 +139,21 @@ struct RideDriverView: Sendable {
         return RideEndingView.html({ "/drive/\($0.rawValue)" }, of: stop.ride, stop.name, caller, isOpen: true)
     }
 
+    /// What to do, in the order in which it helps.
     private func silent(_ vehicle: VehicleNow) -> HTML {
-        CampusTextView.isStale(vehicle.seenMs, isSilent: vehicle.isSilent, settings, nowMs: nowMs)
-            ? ": <span class=\"warning\">too old: you get no rides until you send a new one</span>" : ""
+        guard CampusTextView.isStale(vehicle.seenMs, isSilent: vehicle.isSilent, settings, nowMs: nowMs) else {
+            return ""
+        }
+        return """
+            <div class="strip warning"><div class="grow"><b>Your position is too old: you get no rides until you send a new one.</b>
+            <ol><li>Keep this page open, with the box below ticked.</li><li>Allow location for this site in your browser, and turn it on in your phone.</li>\
+            <li>No signal? Type your position below, or call your dispatcher.</li></ol></div></div>
+            """
     }
 
     private func stop(_ stop: Stop, first isFirst: Bool) -> HTML {
         let (pickup, kind) = (stop.ride.pickup, stop.isPickup ? "pickup" : "dropoff")
-        let what = (stop.isPickup ? "Pick up " : "Drop off ") + stop.name
+        let what = stop.isPickup ? t("Pick up \(stop.name)") : t("Drop off \(stop.name)")
         let expected = stop.isPickup ? stop.ride.pickupMs : stop.ride.dropoffMs
         let request = pickup.request
         let facts = [
@@ -145,24 +161,34 @@ struct RideDriverView: Sendable {
             CampusTextView.distance(stop.metres, caller),
         ]
         let done = CampusTextView.button(
-            "/drive/done", "Done", caller, id: "done-\(kind)-\(request)", label: "Done: \(what)",
+            "/drive/done", t("Done"), caller, id: "done-\(kind)-\(request)", label: t("Done: \(what)"),
             fields: [("request", request), ("stop", kind)], isQuiet: !isFirst)
         let refuse: HTML =
             stop.isPickup
             ? CampusTextView.button(
-                "/drive/override", "Refuse", caller, id: "refuse-\(request)", label: "Refuse the ride of \(stop.name)",
-                fields: [("request", request)], isQuiet: true) : ""
+                "/drive/override", t("Refuse"), caller, id: "refuse-\(request)",
+                label: t("Refuse the ride of \(stop.name)"), fields: [("request", request)], isQuiet: true) : ""
         let wrong: HTML =
             stop.isPickup
             ? ""
-            : "<a href=\"/drive?deal=\(encoded: request)#deal\" aria-label=\"Something is wrong with the ride of \(stop.name)\">Something is wrong</a>"
+            : "<a href=\"/drive?deal=\(encoded: request)#deal\" aria-label=\"\(t("Something is wrong with the ride of \(stop.name)"))\">Something is wrong</a>"
+        let at = CampusTextView.data(stop.place).replacing(" ", with: ",")
+        let navigate: HTML =
+            "<a class=\"btn\" data-navigate=\"\(at)\" href=\"geo:\(at)?q=\(at)\" aria-label=\"\(t("Navigate: \(what)"))\">\(HTML.icon(.path))<span>Navigate</span></a>"
         return """
-            <li><div class="person">\(stop.isPickup ? CampusTextView.photo(stop.photo, of: stop.name, person.campus) : "")<div><strong \(CampusTextView.mark(stop.isPickup ? "↑" : "↓", what, stop.place, kind: "stop"))>\(what)</strong><br>\
-            \(facts.joined(separator: ", "))\(expected.map { ", \(CampusTextView.expected($0, caller, nowMs: nowMs))" } ?? "")<br>\
-            \(CampusTextView.place(stop.isPickup ? pickup.fromAddress : pickup.toAddress, stop.place))\
+            <li\(" class=\"next\"", if: isFirst)><div class="person">\(stop.isPickup ? CampusTextView.photo(stop.photo, of: stop.name, person.campus) : "")<div><strong \(CampusTextView.mark(stop.isPickup ? "↑" : "↓", what, stop.place, kind: "stop", short: stop.name))>\(what)</strong><br>\
+            <span class="street">\(street(stop))</span><br>\
+            \(facts.joined(separator: ", "))\(expected.map { ", \(CampusTextView.expected($0, caller, nowMs: nowMs))" } ?? "")\
             \(pickup.description.map { "<br>“\($0)”" } ?? "")\(stop.isPickup ? stop.ride.reason.map { "<br><span class=\"warning\">\($0)</span>" } ?? "" : "")</div></div>
-            <div class="row">\(done)\(refuse)\(wrong)</div></li>
+            <div class="row">\(done)\(navigate)\(refuse)\(wrong)</div></li>
             """
+    }
+
+    /// Never coordinates: nobody reads those at the wheel.
+    private func street(_ stop: Stop) -> String {
+        let pickup = stop.ride.pickup
+        return names.at(stop.place) ?? (stop.isPickup ? pickup.fromAddress : pickup.toAddress)
+            ?? names.beside(stop.place, caller) ?? t("The point on the map")
     }
 
     // MARK: Not in service
@@ -179,7 +205,7 @@ struct RideDriverView: Sendable {
             <label for="vehicle">Vehicle</label><input id="vehicle" name="vehicle" type="text" maxlength="64" required autocomplete="off" autocapitalize="off" value="\(typed["vehicle"] ?? "")">
             <label for="capacity">Passenger seats</label><input id="capacity" name="capacity" type="number" min="1" max="100" required value="\(typed["capacity"] ?? "4")">
             <p>Where it is: tap the map, use your position, or type it.</p>
-            \(CampusTextView.coordinates("", "the vehicle", typed))
+            \(CampusTextView.coordinates(typed))
             <p class="tools" hidden><button type="button" class="quiet" data-here="">Use my position</button></p>
             <button class="btn primary">Start service</button>
             </form>

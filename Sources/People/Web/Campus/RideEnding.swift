@@ -108,20 +108,20 @@ enum RideEndingView {
         isOpen: Bool = false
     ) -> HTML {
         let request = ride.pickup.request
-        let whose = name.map { " of \($0)" } ?? ""
-        func form(_ ending: CampusRoutes.Ending, _ about: String, _ button: String) -> HTML {
+        func form(_ ending: CampusRoutes.Ending, _ about: String, _ button: String, _ label: String) -> HTML {
             let id = "\(ending.rawValue)-\(request)"
             return """
                 <form class="fields" method="post" action="\(action(ending))">
                 \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("key", CampusPageRoutes.newKey()))\(FormView.hidden("request", request))
                 <label for="\(id)">\(about)</label><input id="\(id)" name="reason" type="text" maxlength="200" required autocomplete="off">
-                <button class="quiet" aria-label="\(button + whose)">\(button)</button></form>
+                <button class="quiet" aria-label="\(label)">\(button)</button></form>
                 """
         }
+        let (end, over) = (t("End this ride"), t("Give it to another vehicle"))
         return """
-            <details\(isOpen ? " open" : "")><summary>Something is wrong with this ride\(whose)</summary>
-            \(form(.end, "Why it is over", "End this ride"))
-            \(form(.handOver, "Why another vehicle shall take it", "Give it to another vehicle"))</details>
+            <details\(" open", if: isOpen)><summary>\(name.map { t("Something is wrong with this ride of \($0)") } ?? t("Something is wrong with this ride"))</summary>
+            \(form(.end, t("Why it is over"), end, name.map { t("End this ride of \($0)") } ?? end))
+            \(form(.handOver, t("Why another vehicle shall take it"), over, name.map { t("Give it to another vehicle, ride of \($0)") } ?? over))</details>
             """
     }
 }

@@ -18,7 +18,7 @@ struct DealerMarkForm {
         let hidden: [FormView.Field] =
             [.hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "next", value: next)]
             + vehicles.map { .hidden(name: "vehicle", value: $0) }
-        return FormView.form("/vehicles/marks", hidden + (isOne ? one : several), "Save", id: "own")
+        return FormView.form("/vehicles/marks", hidden + (isOne ? one : several), t("Save"), id: "own")
             + "<datalist id=\"own-classes\">\(list)</datalist>"
     }
 
@@ -38,17 +38,19 @@ struct DealerMarkForm {
     private var one: [FormView.Field] {
         [
             .hidden(name: "do", value: "set"),
-            field("class", "Class").help("Like Fleet service").attributes(" list=\"own-classes\""),
-            field("tags", "My tags").help("Separate them by commas"),
+            field("class", t("Class")).help(t("Like Fleet service")).attributes(" list=\"own-classes\""),
+            field("tags", t("My tags")).help(t("Separate them by commas")),
         ]
     }
 
     private var several: [FormView.Field] {
         [
             .hidden(name: "do", value: "add"),
-            field("class", "Class").help("Leave empty to keep what they have").attributes(" list=\"own-classes\""),
-            .check(name: "no-class", label: "Take the class away"),
-            field("tags", "Add tags").help("Separate them by commas"), field("less", "Take tags away"),
+            field("class", t("Class")).help(t("Leave empty to keep what they have")).attributes(
+                " list=\"own-classes\""),
+            .check(name: "no-class", label: t("Take the class away")),
+            field("tags", t("Add tags")).help(t("Separate them by commas")),
+            field("less", t("Take tags away")),
         ]
     }
 
@@ -58,7 +60,7 @@ struct DealerMarkForm {
         let ownClass = VehicleForm.trimmed(fields["class"] ?? "")
         guard ownClass.utf8.count <= DealerMarkStore.bytesMax, VehicleForm.isPlain(ownClass) else {
             throw VehicleForm.Fault(
-                text: "The class is longer than \(DealerMarkStore.bytesMax) bytes, or has control characters.")
+                text: t("The class is longer than \(DealerMarkStore.bytesMax) bytes, or has control characters."))
         }
         let tags = try VehicleForm.tags(fields["tags"] ?? "")
         guard fields["do"] == "add" else {
@@ -66,7 +68,7 @@ struct DealerMarkForm {
         }
         let isTaken = fields["no-class"] == "1"
         guard !isTaken || ownClass.isEmpty else {
-            throw VehicleForm.Fault(text: "Either write a class, or take it away.")
+            throw VehicleForm.Fault(text: t("Either write a class, or take it away."))
         }
         return DealerMarkStore.Change(
             ownClass: ownClass.isEmpty && !isTaken ? nil : ownClass, keepsTags: true, tags: tags,
@@ -76,9 +78,9 @@ struct DealerMarkForm {
     static func why(_ outcome: DealerMarkStore.Outcome) -> String {
         switch outcome {
         case .done: ""
-        case .notYours: "Nothing was saved: one of these machines is not confirmed to you, or not any more."
-        case .tags: "Nothing was saved: a machine has at most \(DealerMarkStore.tagsMax) tags of yours."
-        case .tooMany: "Nothing was saved: 5,000 machines have your words already. Take some away first."
+        case .notYours: t("Nothing was saved: one of these machines is not confirmed to you, or not any more.")
+        case .tags: t("Nothing was saved: a machine has at most \(DealerMarkStore.tagsMax) tags of yours.")
+        case .tooMany: t("Nothing was saved: 5,000 machines have your words already. Take some away first.")
         }
     }
 }

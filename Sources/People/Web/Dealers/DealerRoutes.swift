@@ -20,13 +20,15 @@ package struct DealerRoutes: Sendable {
 
     package func add(to router: inout Router) {
         router.add("GET", "/dealers") { request in
-            access.page(request, for: DealerRoutes.roles) { try page($0, nil, $1) }
+            access.page(request, for: DealerRoutes.roles) { caller, connection in
+                try page(caller, nil, connection) { request.query[$0] }
+            }
         }
         router.add("POST", "/dealers/ask") { request in access.form(request, for: [.dealer], ask) }
         router.add("POST", "/dealers/confirm") { request in
             access.form(request, for: DealerRoutes.roles) { caller, fields, connection in
                 try settle(
-                    caller, fields, connection, "Confirmed. The dealer sees the machine and gets its alerts."
+                    caller, fields, connection, t("Confirmed. The dealer sees the machine and gets its alerts.")
                 ) {
                     try DealerStore.confirm($0, sharesPast: fields["past"] == "1", on: connection)
                 }
@@ -34,7 +36,7 @@ package struct DealerRoutes: Sendable {
         }
         router.add("POST", "/dealers/end") { request in
             access.form(request, for: DealerRoutes.roles) { caller, fields, connection in
-                try settle(caller, fields, connection, "Ended. The dealer no longer sees the machine.") {
+                try settle(caller, fields, connection, t("Ended. The dealer no longer sees the machine.")) {
                     try DealerStore.end($0, on: connection)
                 }
             }
@@ -45,7 +47,7 @@ package struct DealerRoutes: Sendable {
         let vehicle = (fields["vehicle"] ?? "").filter { $0 != " " }
         guard VehicleID.isValid(vehicle.utf8) else {
             return try page(
-                caller, .fault("A machine’s id has 1 to 64 letters, digits, -, _ or ."), connection, status: 422)
+                caller, .fault(t("A machine’s id has 1 to 64 letters, digits, -, _ or .")), connection, status: 422)
         }
         let text = """
             The dealer \(caller.account) asks to look after your machine \(vehicle): to see it and to be told of its alerts.
@@ -59,10 +61,11 @@ package struct DealerRoutes: Sendable {
         let sealedMail = accountMail.map { $0.sealed("A dealer asks for \(vehicle)", text) }
         guard try DealerStore.ask(vehicle, sealedMail, on: connection) else {
             return try page(
-                caller, .fault("50 of your requests wait for an answer. Wait for some first."), connection, status: 429)
+                caller, .fault(t("50 of your requests wait for an answer. Wait for some first.")), connection,
+                status: 429)
         }
         return try page(
-            caller, .done("If there is such a machine, we asked its owner. You see it here once they confirm."),
+            caller, .done(t("If there is such a machine, we asked its owner. You see it here once they confirm.")),
             connection)
     }
 
@@ -72,56 +75,40 @@ package struct DealerRoutes: Sendable {
     ) throws -> Response {
         guard let id = fields["dealership"].flatMap({ Int64($0) }), try body(id) else {
             return try page(
-                caller, .fault("Somebody decided this already, or it is not yours to decide."), connection, status: 409)
+                caller, .fault(t("Somebody decided this already, or it is not yours to decide.")), connection,
+                status: 409)
         }
         return try page(caller, .done(done), connection)
     }
 
+    /// - Parameter asked: what stands in the address, by its name.
     private func page(
-        _ caller: PageCaller, _ notice: FormView.Notice?, _ connection: Connection, status: Int = 200
+        _ caller: PageCaller, _ notice: FormView.Notice?, _ connection: Connection, status: Int = 200,
+        asked: (String) -> String? = { _ in nil }
     ) throws -> Response {
-        let list = try DealerStore.list(on: connection)
-        let form: HTML =
-            caller.roles.contains(.dealer)
-            ? "<section class=\"card narrow-form\"><header><h2>Ask for a machine</h2></header><div class=\"body\">"
-                + FormView.form(
-                    "/dealers/ask",
-                    [
-                        .hidden(name: CSRFGuard.field, value: caller.mark),
-                        .input(name: "vehicle", label: "Machine’s id", type: "text", value: "", autocomplete: "off")
-                            .help("As its owner sees it under Vehicles"),
-                    ],
-                    "Ask its owner") + "</div></section>" : ""
-        let table = HTML.table(
-            caption: "Dealers of machines",
-            headers: [.text("Machine"), .text("Dealer"), .word("Asked"), .text("State"), .word("Actions")],
-            rows: list.map { one in
-                [
-                    .text(one.vehicle), "\(one.dealerName.isEmpty ? one.dealer : "\(one.dealerName) (\(one.dealer))")",
-                    caller.clock.html(one.askedMs), state(one, caller.clock), buttons(one, caller.mark),
-                ]
-            }, empty: "No dealer has asked for a machine yet.", narrow: .cards)
+        let isDealer = caller.roles.contains(.dealer)
+        let list = DealerListView(
+            try DealerStore.list(on: connection),
+            owners: isDealer ? try DealerStore.owners(on: connection) : [:], asked: asked, caller: caller)
+        let form: HTML? =
+            isDealer
+            ? "<section class=\"card narrow-form\"><header><h2>Ask for a machine</h2></header><div class=\"body\">\(question(caller))</div></section>"
+            : nil
         var response = PageShell(caller: caller, assets: assets).page(
-            "dealers", at: "/dealers", heading: PageHeading("Dealers"), main: FormView.said(notice, form + table))
+            t("dealers"), at: "/dealers", heading: PageHeading(t("Dealers")),
+            main: FormView.said(notice, "\(form)\(list.html)"))
         response.status = status
         return response
     }
 
-    private func state(_ one: DealerStore.Dealership, _ clock: ZoneClock) -> HTML {
-        if let ended = one.endedMs { return "\(HTML.pill("quiet", "Ended")) \(clock.html(ended))" }
-        guard let confirmed = one.confirmedMs else { return HTML.pill("warning", "Waits for the owner") }
-        return "\(HTML.pill("ok", "Confirmed")) \(clock.html(confirmed))\(", sees its past", if: one.sharesPast)"
-    }
-
-    private func buttons(_ one: DealerStore.Dealership, _ mark: String) -> HTML? {
-        guard one.endedMs == nil else { return nil }
-        func form(_ action: String, _ inside: HTML, _ button: String) -> HTML {
-            "<form method=\"post\" action=\"/dealers/\(action)\">\(FormView.hidden(CSRFGuard.field, mark))\(FormView.hidden("dealership", String(one.id)))\(inside)<button aria-label=\"\(button) \(one.dealer) for \(one.vehicle)\">\(button)</button></form>"
-        }
-        let end = form("end", "", "End")
-        guard one.isOwn, one.confirmedMs == nil else { return end }
-        let past: HTML =
-            "<label class=\"check\"><input type=\"checkbox\" name=\"past\" value=\"1\"> Share its past</label>"
-        return "<div class=\"row wrap\">\(form("confirm", past, "Confirm"))\(end)</div>"
+    private func question(_ caller: PageCaller) -> HTML {
+        FormView.form(
+            "/dealers/ask",
+            [
+                .hidden(name: CSRFGuard.field, value: caller.mark),
+                .input(name: "vehicle", label: t("Machine’s id"), type: "text", value: "", autocomplete: "off")
+                    .help(t("As its owner sees it under Vehicles")),
+            ],
+            t("Ask its owner"))
     }
 }

@@ -9,9 +9,12 @@ internal import Storage
 extension VehicleRoutes {
     static let markers: Set<Role> = [.dealer]
 
-    static let saidOfList = [
-        "marked": "Saved. Only you see it.", "asked": "Download asked for. Its page shows what comes of it.",
-    ]
+    static var saidOfList: [String: String] {
+        [
+            "marked": t("Saved. Only you see it."),
+            "asked": t("Download asked for. Its page shows what comes of it."),
+        ]
+    }
 
     func addMarks(to router: inout Router) {
         router.add("GET", "/vehicles/marks") { request in
@@ -78,10 +81,10 @@ extension VehicleRoutes {
         let shown = names.prefix(VehicleRoutes.namesMax).joined(separator: ", ")
         let more = names.count - VehicleRoutes.namesMax
         let about: HTML = """
-            <p><b>\(caller.words.count(names.count, .machine))</b>: \(shown)\(more > 0 ? " and \(more) more" : "").</p>
+            <p><b>\(caller.words.count(names.count, .machine))</b>: \(more > 0 ? t("\(shown) and \(more) more") : shown).</p>
             <p class="soft small">Only you see them: neither the owner nor another dealer.</p>
             """
-        return self.shown("Class and tags", caller, why, about + form.html, status: status)
+        return self.shown(t("Class and tags"), caller, why, about + form.html, status: status)
     }
 
     private static let namesMax = 10

@@ -86,7 +86,14 @@ extension StickerSheet.Paper {
 
     /// Of a form's choice.
     static func options(_ caller: PageCaller) -> HTML {
-        HTML.options(
-            allCases.map { ($0.rawValue, $0 == .a4 ? "A4" : "Letter") }, standard(caller).rawValue)
+        HTML.options(allCases.map { ($0.rawValue, $0.words) }, standard(caller).rawValue)
+    }
+
+    /// The paper, and the labels that it is for.
+    var words: String {
+        switch self {
+        case .a4: t("A4, labels 70 × 37 mm")
+        case .letter: t("Letter, labels 2.83 × 1.31 in")
+        }
     }
 }

@@ -67,7 +67,8 @@ struct FieldEntryView {
     }
 
     /// Shown by its script.
-    private static let camera: HTML = """
+    private static var camera: HTML {
+        """
         <section class="card" id="scene" aria-label="Camera" hidden>
         <div class="picture"><video id="video" playsinline muted hidden></video><canvas id="still" hidden></canvas>\
         <div class="frame" aria-hidden="true" hidden></div><div id="over"></div></div>
@@ -78,6 +79,7 @@ struct FieldEntryView {
         <p class="soft body tight" id="said" role="status">Point the camera at the sticker on a machine.</p>
         </section>
         """
+    }
 
     private static func typing(_ typed: String) -> HTML {
         """
@@ -117,16 +119,16 @@ struct FieldEntryView {
         guard !machines.isEmpty else {
             return """
                 <section class="card">\(HTML.emptyState(
-                    .tractor, "No machines yet", "Machines that you may see are listed here.",
+                    .tractor, t("No machines yet"), .t("Machines that you may see are listed here."),
                     action: "<a class=\"btn\" href=\"/vehicles\">Vehicles</a>"))</section>
                 """
         }
         let items: [HTML] = machines.map { machine in
             let pill: HTML =
-                machine.severity.map { HTML.pill($0.rawValue, "\(machine.openAlerts) open") }
-                ?? HTML.pill("ok", "Nothing open")
+                machine.severity.map { HTML.pill($0.rawValue, t("\(machine.openAlerts) open")) }
+                ?? HTML.pill("ok", t("Nothing open"))
             let about = FieldEntryView.about(machine.vehicle, machine.name, machine.model)
-            let heard = machine.lastMs.map { caller.words.age($0, nowMs: nowMs) } ?? "nothing heard yet"
+            let heard = machine.lastMs.map { caller.words.age($0, nowMs: nowMs) } ?? t("nothing heard yet")
             return """
                 <li><a class="item" href="/field/\(encoded: machine.vehicle)" data-machine="\(machine.vehicle)">\
                 <span class="ic s">\(HTML.icon(.tractor))</span><span><b>\(machine.name ?? machine.vehicle)</b>\

@@ -32,14 +32,14 @@ struct FieldPageView {
 
     var heading: PageHeading {
         PageHeading(
-            field.name ?? field.vehicle, crumb: ("Field view", "/field"), status: age,
+            field.name ?? field.vehicle, crumb: (t("Field view"), "/field"), status: age,
             actions:
                 "<a class=\"btn\" href=\"/field\" aria-label=\"Scan a sticker\">\(HTML.icon(.qr))<span class=\"hide-phone\">Scan a sticker</span></a>"
         )
     }
 
     private var age: HTML {
-        guard let lastMs = field.lastMs else { return HTML.pill("silent", "Nothing heard yet") }
+        guard let lastMs = field.lastMs else { return HTML.pill("silent", t("Nothing heard yet")) }
         let tone =
             nowMs - lastMs < VehicleState.machineMs ? "ok" : nowMs - lastMs < VehicleState.silentMs ? "quiet" : "silent"
         return HTML.pill(tone, caller.words.age(lastMs, nowMs: nowMs))
@@ -109,26 +109,26 @@ struct FieldPageView {
 
     private var verdict: String {
         switch field.state {
-        case .critical: "Stop: \(field.alerts.count { $0.alert.severity == .critical }) critical"
-        case .warning: "Check it: \(field.alerts.count) open"
-        case .dueSoon: "A service is due soon"
-        case .unjudged: "Not monitored: \(field.notMonitored?.short ?? "nothing judges it")"
-        case .ok: field.lastMs == nil ? "Nothing is known" : "Nothing is open"
+        case .critical: t("Stop: \(field.alerts.count { $0.alert.severity == .critical }) critical")
+        case .warning: t("Check it: \(field.alerts.count) open")
+        case .dueSoon: t("A service is due soon")
+        case .unjudged: t("Not monitored: \(field.notMonitored?.short ?? t("nothing judges it"))")
+        case .ok: field.lastMs == nil ? t("Nothing is known") : t("Nothing is open")
         }
     }
 
     /// `Coolant too hot, worst 98.5 °C`
     private func said(_ alert: AlertRow) -> String {
-        alert.title + (alert.worst(caller.units).map { ", worst \($0.text)" } ?? "")
+        alert.worst(caller.units).map { t("\(alert.title), worst \($0.text)") } ?? alert.title
     }
 
     // MARK: Panels
 
     private var panels: [(id: HTML, name: String, count: Int, content: HTML)] {
         [
-            ("status", "Status", 0, status), ("alerts", "Alerts", field.alerts.count, alerts),
-            ("readings", "Readings", 0, readings), ("service", "Service", 0, service),
-            ("machine", "Machine", 0, machine),
+            ("status", t("Status"), 0, status), ("alerts", t("Alerts"), field.alerts.count, alerts),
+            ("readings", t("Readings"), 0, readings), ("service", t("Service"), 0, service),
+            ("machine", t("Machine"), 0, machine),
         ]
     }
 
@@ -141,7 +141,7 @@ struct FieldPageView {
     private var alerts: HTML {
         guard !field.alerts.isEmpty else {
             return
-                "<p class=\"empty\">\(field.notMonitored.map { "Not monitored: \($0.short)" } ?? "No open alerts")</p>"
+                "<p class=\"empty\">\(field.notMonitored.map { t("Not monitored: \($0.short)") } ?? t("No open alerts"))</p>"
         }
         return field.alerts.map { open -> HTML in
             let (tone, icon) = mark(FieldDisplay.Standing(open))
@@ -163,13 +163,14 @@ struct FieldPageView {
         var rows: [(String, HTML)] = []
         if let due {
             let left = Int64(abs(due.leftH).rounded())
-            rows.append(("Next service", due.leftH < 0 ? "\(left) h overdue" : "in \(left) engine hours"))
-            rows.append(("Every", "\(Int64(due.everyH.rounded())) h"))
+            rows.append(
+                (t("Next service"), due.leftH < 0 ? .t("\(left) h overdue") : .t("in \(left) engine hours")))
+            rows.append((t("Every"), "\(Int64(due.everyH.rounded())) h"))
         }
         rows += services.map { done in
             (
-                "Done",
-                "\(caller.clock.html(done.doneMs)) at \(Int64(done.engineHours.rounded())) h\(done.note.map { ": \($0)" } ?? "")"
+                t("Done"),
+                "<span>\(caller.clock.html(done.doneMs)) at \(Int64(done.engineHours.rounded())) h</span>\(done.note.map { ": \($0)" as HTML })"
             )
         }
         let list: HTML =
@@ -182,8 +183,8 @@ struct FieldPageView {
 
     private var machine: HTML {
         let known: [(String, String?)] = [
-            ("Name", field.name), ("Model", field.model), ("Serial number", field.vehicle),
-            ("Machine ID", field.machineID),
+            (t("Name"), field.name), (t("Model"), field.model), (t("Serial number"), field.vehicle),
+            (t("Machine ID"), field.machineID),
         ]
         let rows: [HTML] = known.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
         return """
@@ -201,10 +202,10 @@ struct FieldPageView {
 
     private func tile(_ value: FieldDisplay.Value) -> HTML {
         let tone = mark(value.state).0
-        let words = ["critical": "Critical", "warning": value.state == .dueSoon ? "Due soon" : "Warning"][tone]
+        let words = ["critical": t("Critical"), "warning": value.state == .dueSoon ? t("Due soon") : t("Warning")][tone]
         return """
             <div class="figure \(tone)"><span class="soft">\(value.name)</span><b>\(value.text)</b>\
-            \(words.map { HTML.pill(tone, $0) } ?? HTML.pill("ok", "Fine"))</div>
+            \(words.map { HTML.pill(tone, $0) } ?? HTML.pill("ok", t("Fine")))</div>
             """
     }
 }

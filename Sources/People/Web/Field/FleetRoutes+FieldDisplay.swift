@@ -105,13 +105,13 @@ extension FleetRoutes {
                 let page = FieldPageView(
                     field: field, services: services, due: due, caller: caller, nowMs: Clock.nowMs())
                 return shell(caller).page(
-                    "\(field.name ?? field.vehicle) in the field", at: "/vehicles", heading: page.heading,
+                    t("\(field.name ?? field.vehicle) in the field"), at: "/vehicles", heading: page.heading,
                     scripts: FleetRoutes.fieldScripts, main: page.html)
             }
         }
         router.add("GET", "/field-offline") { [self] _ in
             PublicShell(assets: assets).page(
-                "field view", scripts: FleetRoutes.fieldScripts, link: ("/field", "Try again"),
+                t("field view"), scripts: FleetRoutes.fieldScripts, link: ("/field", t("Try again")),
                 main: FieldEntryView.offline(assets, site: FieldCode.host(of: site)))
         }
         router.add("GET", "/field-worker.js") { [worker = assets.content("field/worker.js")] request in
@@ -151,7 +151,8 @@ extension FleetRoutes {
             isMore: Int64(machines.count) == FleetRoutes.fieldMachinesMax, caller: caller, nowMs: Clock.nowMs(),
             assets: assets, site: FieldCode.host(of: site))
         return shell(caller).page(
-            "field view", at: "/vehicles", heading: PageHeading("Field view", crumb: ("Vehicles", "/vehicles")),
+            t("field view"), at: "/vehicles",
+            heading: PageHeading(t("Field view"), crumb: (t("Vehicles"), "/vehicles")),
             scripts: FleetRoutes.fieldScripts, main: view.html)
     }
 }

@@ -37,17 +37,22 @@ extension FleetRoutes {
                 let caller = try caller.knowing(news.trips.map(\.driver), queries, on: connection)
                 let page = HomeView(news: news, caller: caller, nowMs: nowMs, seen: seen, streets: base.streets)
                 return shell(caller).page(
-                    "home", at: path, heading: heading, styles: BaseMap.styles,
+                    t("Home"), at: path, heading: heading, styles: BaseMap.styles,
                     scripts: BaseMap.scripts + ["live.js", AlertForms.script, "home.js"], main: page.html(map))
             }
         }
-        let steps = FirstSteps(caller: caller).html
+        if let jobs = try HomeJobs(caller, nowMs: nowMs, queries, on: connection).html {
+            return shell(caller).page(t("Home"), at: path, heading: heading, main: jobs)
+        }
+        let steps = try FirstSteps(caller, on: connection).html
         return shell(caller).page(
-            "home", at: path, heading: PageHeading("First steps", actions: heading.actions),
+            t("Home"), at: path, heading: PageHeading(t("First steps"), actions: heading.actions),
             main: steps
                 ?? HTML.emptyState(
-                    .key, "Your account has no role yet",
-                    "So there is little to see. Whoever runs this installation gives roles.",
+                    .key, t("Your account has no role yet"),
+                    .t(
+                        "So there is little to see. Ask an administrator for a role: farmer, driver, rider, surveyor or another."
+                    ),
                     action: "<a class=\"btn\" href=\"/account\">Your account</a>"))
     }
 

@@ -1,6 +1,6 @@
 internal import Alerts
-internal import Basics
 internal import Postgres
+internal import Presentation
 internal import Reports
 internal import Trips
 
@@ -79,18 +79,18 @@ extension FleetSums.Figure {
         case (.distance, .us): "mi"
         case (.consumption, .metric): "L/100 km"
         case (.consumption, .us): "MPG"
-        case (.idling, _): "% of time"
-        case (.harsh, .metric): "per 100 km"
-        case (.harsh, .us): "per 100 mi"
+        case (.idling, _): t("% of time")
+        case (.harsh, .metric): t("per 100 km")
+        case (.harsh, .us): t("per 100 mi")
         }
     }
 
     var name: String {
         switch self {
-        case .distance: "Distance"
-        case .consumption: "Fuel"
-        case .idling: "Idling"
-        case .harsh: "Harsh events"
+        case .distance: t("Distance")
+        case .consumption: t("Fuel")
+        case .idling: t("Idling")
+        case .harsh: t("Harsh events")
         }
     }
 
@@ -104,24 +104,10 @@ extension FleetSums.Figure {
     }
 
     /// `1,284`, `7.9`
-    func text(_ value: Double) -> String { FleetSums.grouped(value, self == .distance && value >= 100 ? 0 : 1) }
+    func text(_ value: Double) -> String { GroupedNumber.short(value, self == .distance && value >= 100 ? 0 : 1) }
 }
 
 extension FleetSums {
-    /// With a comma at thousands.
-    static func grouped(_ value: Double, _ decimals: Int) -> String {
-        guard let text = Decimal.scaled(value, decimals: decimals).map({ Decimal.text($0, decimals: decimals) }) else {
-            return "–"
-        }
-        let parts = text.split(separator: ".", maxSplits: 1)
-        var (whole, grouped) = (String(parts[0]), "")
-        while whole.drop(while: { $0 == "-" }).count > 3 {
-            grouped = "," + whole.suffix(3) + grouped
-            whole = String(whole.dropLast(3))
-        }
-        return whole + grouped + (parts.count > 1 ? ".\(parts[1])" : "")
-    }
-
     /// The change of a figure in words and colour; nil: one of the two is not known.
     static func change(
         _ figure: Figure, _ now: Double?, _ before: Double?, _ units: DriverSettings.Units
@@ -131,11 +117,11 @@ extension FleetSums {
         switch figure {
         case .distance, .consumption:
             guard before > 0 else { return nil }
-            text = grouped(abs(now - before) / before * 100, 0) + " %"
-        case .idling: text = grouped(abs(now - before), 1) + " points"
-        case .harsh: text = grouped(abs(now - before), 1)
+            text = GroupedNumber.short(abs(now - before) / before * 100, 0) + " %"
+        case .idling: text = t("\(GroupedNumber.short(abs(now - before), 1)) points")
+        case .harsh: text = GroupedNumber.short(abs(now - before), 1)
         }
-        if text.prefix(while: { $0 != " " }).allSatisfy({ "0.".contains($0) }) { return ("no change", "flat") }
+        if text.prefix(while: { $0 != " " }).allSatisfy({ "0.".contains($0) }) { return (t("no change"), "flat") }
         let isMore = now > before
         let tone = figure.isMoreBetter(units).map { $0 == isMore ? "up" : "down" } ?? "flat"
         return ("\(isMore ? "↑" : "↓") \(text)", tone)

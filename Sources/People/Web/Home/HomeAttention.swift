@@ -50,14 +50,16 @@ struct HomeAttention {
         return zip(kinds, counts).flatMap { $0.prefix($1) }
     }
 
-    private var calm: HTML { HTML.emptyState(.check, "All quiet", "Alerts, silent vehicles and services come here.") }
+    private var calm: HTML {
+        HTML.emptyState(.check, t("All quiet"), .t("Alerts, silent vehicles and services come here."))
+    }
 
     private var footerWords: String {
-        let handled = news.handled.isEmpty ? nil : "\(news.handled.count) acknowledged or muted"
+        let handled = news.handled.isEmpty ? nil : t("\(news.handled.count) acknowledged or muted")
         // A dealer must not take what is withheld for health.
         let withheld =
             caller.seesAsDealer && news.faults.isEmpty && news.services.isEmpty
-            ? "Without a machine’s past, alerts from before you were confirmed stay with its owner" : nil
+            ? t("Without a machine’s past, alerts from before you were confirmed stay with its owner") : nil
         return [handled, news.figures.resolvedWords, withheld].compactMap { $0 }.joined(separator: " · ")
     }
 
@@ -79,9 +81,11 @@ struct HomeAttention {
         return news.map.vehicles.filter { $0.state == .silent && !told.contains($0.vehicle) }.map { vehicle in
             Item(
                 icon: .silent, tone: "warning", name: vehicle.name ?? vehicle.vehicle,
-                words: vehicle.lastMs.map { "No signal since \(caller.words.moment($0, nowMs: nowMs, caller.clock))" }
-                    ?? "Never heard of",
-                pill: .pill("silent", vehicle.lastMs.map { caller.words.span(nowMs - $0) } ?? "Silent"),
+                words: vehicle.lastMs.map {
+                    t("No signal since \(caller.words.moment($0, nowMs: nowMs, caller.clock))")
+                }
+                    ?? t("Never heard of"),
+                pill: .pill("silent", vehicle.lastMs.map { caller.words.span(nowMs - $0) } ?? t("Silent")),
                 address: HomeAttention.address(vehicle))
         }
     }
@@ -90,7 +94,7 @@ struct HomeAttention {
         news.services.map { open in
             Item(
                 icon: .wrench, name: open.vehicleName ?? open.alert.vehicle, words: ServiceWords.due(open.alert),
-                pill: .pill("service", open.alert.state == .dueSoon ? "Service soon" : "Service due"),
+                pill: .pill("service", open.alert.state == .dueSoon ? t("Service soon") : t("Service due")),
                 address: "/services?show=due#\(encoded: open.alert.vehicle)")
         }
     }
@@ -99,8 +103,8 @@ struct HomeAttention {
         news.map.vehicles.compactMap { vehicle in
             vehicle.notMonitored.map { reason in
                 Item(
-                    icon: .eye, name: vehicle.name ?? vehicle.vehicle, words: "Not monitored: \(reason.short)",
-                    pill: .pill("plain", "Set up"), address: HomeAttention.address(vehicle))
+                    icon: .eye, name: vehicle.name ?? vehicle.vehicle, words: t("Not monitored: \(reason.short)"),
+                    pill: .pill("plain", t("Set up")), address: HomeAttention.address(vehicle))
             }
         }
     }
@@ -114,17 +118,17 @@ struct HomeAttention {
 enum ServiceWords {
     /// By its alert: the hours since the last service, against those between two.
     static func due(_ alert: AlertRow) -> String {
-        if alert.advice?.hasPrefix("No service recorded") == true { return "No service recorded yet" }
+        if alert.isWithoutService { return t("No service recorded yet") }
         guard let every = alert.threshold.flatMap({ Double($0) }), let run = alert.worstValue.flatMap({ Double($0) })
         else {
-            return alert.state == .dueSoon ? "Service due soon" : "Service due"
+            return alert.state == .dueSoon ? t("Service due soon") : t("Service due")
         }
         return left(every - run)
     }
 
     /// - Parameter hours: until the next one; negative: it is over.
     static func left(_ hours: Double) -> String {
-        let text = FleetSums.grouped(abs(hours), abs(hours) < 10 ? 1 : 0)
-        return hours > 0 ? "Service due in \(text) engine hours" : "Service \(text) engine hours over"
+        let text = GroupedNumber.short(abs(hours), abs(hours) < 10 ? 1 : 0)
+        return hours > 0 ? t("Service due in \(text) engine hours") : t("Service \(text) engine hours over")
     }
 }

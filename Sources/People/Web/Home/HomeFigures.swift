@@ -21,6 +21,8 @@ struct HomeFigures {
     private let isUTC: Bool
     /// By date; empty: nobody drove.
     private let sums: [String: FleetSums]
+    /// Until this time of the day before; nil: not known.
+    private let before: FleetSums?
     /// Hours that engines ran; empty: no machine tells.
     private let engineHours: [Double]
     private let opened: [String: Int]
@@ -37,6 +39,7 @@ struct HomeFigures {
         // Of a part of a fleet nothing is said.
         guard !map.vehicles.isEmpty, map.vehicles.count < Int(FleetMap.vehiclesMax) else {
             (self.today, isUTC, sums, engineHours, opened, resolved) = (today, false, [:], [], [:], (0, 0))
+            before = nil
             return
         }
         isUTC = cars > HomeFigures.carsMax && today.zone != "UTC"
@@ -53,6 +56,18 @@ struct HomeFigures {
                 : try connection.query(queries["home_days"], span + [.text(day.zone)])
         sums = try Dictionary(
             uniqueKeysWithValues: rows.map { try $0.map { (try $0.text("day")!, try FleetSums($0)) } } ?? [])
+        // A day under way is compared with as much of the day before: the whole one would always have more.
+        let yesterday = day.moved(by: -1)
+        before =
+            cars > HomeFigures.carsMax || sums[day.text] == nil
+            ? nil
+            : try connection.query(
+                queries["home_days"],
+                [
+                    .timestampMs(yesterday.startMs),
+                    .timestampMs(min(day.startMs, yesterday.startMs + nowMs - day.startMs)), .text(day.zone),
+                ]
+            ).first.map { try FleetSums($0) } ?? FleetSums()
         engineHours =
             sums.isEmpty && (1...HomeFigures.machinesMax).contains(machines)
             ? try HomeFigures.engineHours(first, nowMs: nowMs, queries, on: connection) : []
@@ -88,8 +103,8 @@ struct HomeFigures {
     /// `7 of this week's alerts are resolved, in 6 min on average`
     var resolvedWords: String? {
         guard resolved.count > 0 else { return nil }
-        return
-            "\(resolved.count) resolved this week, in \(caller.words.span(resolved.tookMs / Int64(resolved.count))) on average"
+        let span = caller.words.span(resolved.tookMs / Int64(resolved.count))
+        return t("\(resolved.count) resolved this week, in \(span) on average")
     }
 
     // MARK: Tiles
@@ -116,35 +131,46 @@ struct HomeFigures {
             : others.reduce(FleetSums(), +).value(figure, caller.units)
         return HomeFigures.card(
             address: figure == .distance ? "/trips?date=\(latest.date.text)" : "/fleet?date=\(latest.date.text)",
-            "\(figure.name) \(name(latest.date))", .figure(figure.text(value), figure.unit(caller.units)),
+            t("\(figure.name) \(name(latest.date))"), .figure(figure.text(value), figure.unit(caller.units)),
             HTML.sparkline(values: days.map(\.value), width: 108, height: 36),
             isSum && isToday(latest.date)
-                ? soFar(usual.map { "\(figure.text($0)) \(figure.unit(caller.units))" })
+                ? soFar(figure, value, usual.map { "\(figure.text($0)) \(figure.unit(caller.units))" })
                 : change(figure, value, usual))
     }
 
     private func change(_ figure: FleetSums.Figure, _ value: Double, _ usual: Double?) -> HTML {
         guard let change = FleetSums.change(figure, value, usual, caller.units), let usual else {
-            return "Nothing to compare it with yet"
+            return .t("Nothing to compare it with yet")
         }
-        let words = "\(figure.text(usual)) on a usual day"
-        return change.tone == "flat" && change.mark == "no change"
-            ? "As on a usual day" : "<span class=\"\(change.tone)\">\(change.mark)</span> \(words)"
+        let words = t("\(figure.text(usual)) on a usual day")
+        return change.tone == "flat" && change.mark == t("no change")
+            ? .t("As on a usual day") : "<span class=\"\(change.tone)\">\(change.mark)</span> \(words)"
     }
 
-    private func soFar(_ usual: String?) -> HTML { usual.map { "So far. Usually \($0) a day" } ?? "So far" }
+    private func soFar(_ usual: String?) -> HTML { usual.map { .t("So far. Usually \($0) a day") } ?? .t("So far") }
+
+    private func soFar(_ figure: FleetSums.Figure, _ value: Double, _ usual: String?) -> HTML {
+        guard let before else { return soFar(usual) }
+        guard let then = before.value(figure, caller.units) else {
+            return .t("So far. Nothing yet at this time yesterday")
+        }
+        let words = "\(figure.text(then)) \(figure.unit(caller.units))"
+        guard let change = FleetSums.change(figure, value, then, caller.units) else { return soFar(usual) }
+        return "<span class=\"\(change.tone)\">\(change.mark)</span> \(t("vs this time yesterday, \(words)"))"
+    }
 
     private var hoursTile: HTML? {
         guard let at = engineHours.lastIndex(where: { $0 > 0.05 }) else { return nil }
         let others = engineHours.indices.filter { $0 != at && engineHours[$0] > 0.05 }.map { engineHours[$0] }
         let usual = others.isEmpty ? nil : others.reduce(0, +) / Double(others.count)
-        let usually = usual.map { "\(FleetSums.grouped($0, 1)) h" }
+        let usually = usual.map { "\(GroupedNumber.short($0, 1)) h" }
         let date = dates[at]
         return HomeFigures.card(
-            address: "/vehicles?kind=machine", "Engine hours \(name(date))",
-            .figure(FleetSums.grouped(engineHours[at], 1), "h"),
+            address: "/vehicles?kind=machine", t("Engine hours \(name(date))"),
+            .figure(GroupedNumber.short(engineHours[at], 1), "h"),
             HTML.sparkline(values: engineHours, width: 108, height: 36),
-            isToday(date) ? soFar(usually) : usually.map { "Usually \($0) a day" } ?? "Nothing to compare it with yet")
+            isToday(date)
+                ? soFar(usually) : usually.map { .t("Usually \($0) a day") } ?? .t("Nothing to compare it with yet"))
     }
 
     private var alertsTile: HTML? {
@@ -152,8 +178,8 @@ struct HomeFigures {
         let total = Int(counts.reduce(0, +))
         guard total > 0 else { return nil }
         return HomeFigures.card(
-            address: "/alerts", "Alerts today", .figure(String(Int(counts[counts.count - 1])), "opened"),
-            HTML.bars(values: counts, width: 108, height: 36), "\(total) in 14 days")
+            address: "/alerts", t("Alerts today"), .figure(String(Int(counts[counts.count - 1])), t("opened")),
+            HTML.bars(values: counts, width: 108, height: 36), .t("\(total) in 14 days"))
     }
 
     private static func card(address: HTML, _ label: String, _ figure: HTML, _ picture: HTML, _ change: HTML) -> HTML {
@@ -168,10 +194,10 @@ struct HomeFigures {
     private func name(_ date: CivilDate) -> String {
         let name =
             switch date.days(to: today) {
-            case 0: "today"
-            case 1: "yesterday"
+            case 0: t("today")
+            case 1: t("yesterday")
             default: caller.words.date(date)
             }
-        return isUTC ? name + " (UTC)" : name
+        return isUTC ? t("\(name) (UTC)") : name
     }
 }

@@ -45,8 +45,8 @@ struct HomeTripsView {
             \("<small>\(about)</small>", if: !about.isEmpty)</span></span></td>\
             <td class="off">\(news.ways[TripOutlines.Key(read)].map { HTML.miniTrack($0) })</td>\(way(read))\
             <td class="num" data-l="Left"><time datetime="\(UTC.text(trip.startMs))">\(caller.clock.minute(trip.startMs).suffix(5).description)</time></td>\
-            <td class="num" data-l="Distance">\(FleetSums.grouped(distance.value, 1))<span class="u"> \(distance.unit)</span></td>\
-            <td class="num" data-l="Time">\(read.isOpen ? "\(caller.words.span(trip.endMs - trip.startMs)) so far" : caller.words.span(trip.endMs - trip.startMs))</td>\
+            <td class="num" data-l="Distance">\(GroupedNumber.short(distance.value, 1))<span class="u"> \(distance.unit)</span></td>\
+            <td class="num" data-l="Time">\(read.isOpen ? t("\(caller.words.span(trip.endMs - trip.startMs)) so far") : caller.words.span(trip.endMs - trip.startMs))</td>\
             <td data-l="Driving">\(driving(read))\(live(read, names[read.vehicle] ?? read.vehicle))</td></tr>
             """
     }
@@ -74,8 +74,10 @@ struct HomeTripsView {
         let idleMs = read.trip.totals.idleMs
         var tags: [HTML] = []
         if accelerations + brakings > 0 {
-            let words = [(brakings, "harsh brake", "harsh brakes"), (accelerations, "harsh start", "harsh starts")]
-                .filter { $0.0 > 0 }.map { "\($0) \($0 == 1 ? $1 : $2)" }.joined(separator: ", ")
+            let brakes = t(brakings, one: "1 harsh brake", many: "\(brakings) harsh brakes")
+            let starts = t(accelerations, one: "1 harsh start", many: "\(accelerations) harsh starts")
+            let words = [brakings > 0 ? brakes : nil, accelerations > 0 ? starts : nil].compactMap { $0 }
+                .joined(separator: ", ")
             tags.append("<span class=\"tag\">\(HTML.icon(.harsh))\(words)</span>")
         }
         if idleMs >= 5 * UTC.msPerMinute {

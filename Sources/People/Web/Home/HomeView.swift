@@ -20,6 +20,7 @@ struct HomeView {
         return """
             \(now)
             \(chips)
+            \(HomeCars(news: news, caller: caller, nowMs: nowMs, streets: streets).html)
             <div class="grid">
             \(map)
             \(HomeAttention(news: news, caller: caller, nowMs: nowMs).html)
@@ -40,10 +41,10 @@ struct HomeView {
         let alert = open.alert
         let tone = alert.severity == .critical ? "critical" : "warning"
         let name = open.vehicleName ?? alert.vehicle
-        let more = [alert.advice, told(open)].compactMap { $0 }.joined(separator: " ")
+        let more = [alert.advice, told].compactMap { $0 }.joined(separator: " ")
         return """
-            <section class="strip \(tone)" id="now" aria-label="Needs you now" data-alert="\(open.id)">\(HTML.pill(tone, alert.severity == .critical ? "Critical" : "Warning"))
-            <div class="grow"><a href="/alerts/\(encoded: open.id)"><b class="strong">\(name): \(alert.severity == .critical ? "stop now" : "look at it").</b></a> \
+            <section class="strip \(tone)" id="now" aria-label="Needs you now" data-alert="\(open.id)">\(HTML.pill(tone, caller.words.severity(alert.severity)))
+            <div class="grow"><a href="/alerts/\(encoded: open.id)"><b class="strong">\(alert.severity == .critical ? t("\(name): stop now.") : t("\(name): look at it."))</b></a> \
             \(said(alert)), for \(caller.words.span(nowMs - alert.sinceMs)). <span class="soft">\(more)</span></div>
             <div class="row"><a class="btn small" href="/alerts/\(encoded: open.id)">Open</a>\(news.mayAct ? HomeView.acknowledge(open, name, caller) : "")</div></section>
             """
@@ -62,24 +63,29 @@ struct HomeView {
     }
 
     /// Whom the reader may know of.
-    private func told(_ open: OpenAlert) -> String? {
+    private var told: String? {
         guard let first = news.told.first else { return nil }
-        let who = first.account == caller.account ? "You were" : "\(first.name) was"
-        let more = news.told.count > 1 ? ", \(news.told.count - 1) more since" : ""
-        return
-            "\(who) told at \(caller.words.moment(first.ms, nowMs: nowMs, caller.clock))\(more); nobody has answered."
+        let (at, more) = (caller.words.moment(first.ms, nowMs: nowMs, caller.clock), news.told.count - 1)
+        if first.account == caller.account {
+            return more == 0
+                ? t("You were told at \(at); nobody has answered.")
+                : t("You were told at \(at), \(more) more since; nobody has answered.")
+        }
+        return more == 0
+            ? t("\(first.name) was told at \(at); nobody has answered.")
+            : t("\(first.name) was told at \(at), \(more) more since; nobody has answered.")
     }
 
     private func takenOn(_ open: OpenAlert) -> HTML {
         """
-        <section class="strip" id="now" aria-label="Needs you now" role="status">\(HTML.pill("ok", "Acknowledged"))
+        <section class="strip" id="now" aria-label="Needs you now" role="status">\(HTML.pill("ok", t("Acknowledged")))
         <div class="grow"><a href="/alerts/\(encoded: open.id)"><b>\(open.vehicleName ?? open.alert.vehicle)</b></a> is with you now. <span class="soft">\(open.alert.said(caller.units)).</span></div></section>
         """
     }
 
     private var calm: HTML {
         let isPartly = news.map.vehicles.contains { $0.notMonitored != nil }
-        let words = isPartly ? "Of what is monitored, nothing needs you now." : "Nothing needs you now."
+        let words = isPartly ? t("Of what is monitored, nothing needs you now.") : t("Nothing needs you now.")
         return "<p class=\"quiet-line soft\" id=\"now\">\(HTML.icon(.check))<span>\(words)</span></p>"
     }
 
@@ -90,16 +96,17 @@ struct HomeView {
         let states: [HTML] = VehicleState.allCases.map { state in
             let count = vehicles.count { $0.state == state }
             return
-                "<a class=\"chip\" href=\"/map?state=\(state.rawValue)\"><i class=\"dot \(state.dot)\"></i><b>\(count)</b> \(state.rawValue)</a>"
+                "<a class=\"chip\" href=\"/map?state=\(state.rawValue)\"><i class=\"dot \(state.dot)\"></i><b>\(count)</b> \(state.inLine)</a>"
         }
         let unmonitored = vehicles.count { $0.notMonitored != nil }
         let eye: HTML =
             unmonitored == 0
             ? "" : "<a class=\"chip\" href=\"/vehicles\">\(HTML.icon(.eye))<b>\(unmonitored)</b> not monitored</a>"
         let isCut = vehicles.count == Int(FleetMap.vehiclesMax)
+        let counted = caller.words.count(vehicles.count, .vehicle)
         return """
             <div class="chips home-chips" id="chips" role="group" aria-label="Vehicles by state">\(states.joined())\(eye)<span class="grow"></span>\
-            <span class="faint small nowrap hide-phone">\(isCut ? "The first " : "")\(vehicles.count) \(vehicles.count == 1 ? "vehicle" : "vehicles") · \
+            <span class="faint small nowrap hide-phone">\(isCut ? t("The first \(counted)") : counted) · \
             updated <time datetime="\(UTC.text(nowMs))">\(caller.clock.second(nowMs))</time> <span id="live"></span></span></div>
             """
     }
@@ -113,20 +120,9 @@ struct HomeView {
     /// `Good afternoon, Mia`
     static func greeting(_ caller: PageCaller, nowMs: Int64) -> String {
         let hour = Int(caller.clock.second(nowMs).prefix(2)) ?? 12
-        let words =
-            (5..<12).contains(hour) ? "Good morning" : (12..<18).contains(hour) ? "Good afternoon" : "Good evening"
-        return caller.firstName.isEmpty ? words : "\(words), \(caller.firstName)"
-    }
-}
-
-extension VehicleState {
-    /// The class of its `.dot`.
-    var dot: String {
-        switch self {
-        case .moving: "info"
-        case .idling: "idle"
-        case .parked: "quiet"
-        case .silent: "silent"
-        }
+        let name = caller.firstName
+        if (5..<12).contains(hour) { return name.isEmpty ? t("Good morning") : t("Good morning, \(name)") }
+        if (12..<18).contains(hour) { return name.isEmpty ? t("Good afternoon") : t("Good afternoon, \(name)") }
+        return name.isEmpty ? t("Good evening") : t("Good evening, \(name)")
     }
 }

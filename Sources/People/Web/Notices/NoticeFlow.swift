@@ -10,7 +10,8 @@ struct NoticeFlow {
         let when: String
         /// Nobody acknowledged it until then.
         let isLater: Bool
-        let who: String
+        /// Nil: the reader.
+        let colleague: String?
         let about: String
         /// It waits for the end of quiet hours.
         let isHeld: Bool
@@ -26,58 +27,56 @@ struct NoticeFlow {
     init(
         setting: NoticeSetting, steps colleagues: [NoticeSettingStore.Step],
         colleagues names: [(account: String, name: String)],
-        ways: NoticeRoutes.Ways, query: [String: String]
+        reach: Set<NoticeChannel>, query: [String: String]
     ) {
         self.setting = setting
         severity = query["kind"].flatMap(Episode.Severity.init) ?? .critical
         minute = query["at"].flatMap { Int($0) }.flatMap { (0...23).contains($0) ? $0 * 60 : nil } ?? 12 * 60
         let way = setting.way(severity)
-        let open = way.channels.filter { channel in
-            switch channel {
-            case .mail: ways.hasMail && !setting.isMailEnded
-            case .push: ways.pushKey != nil
-            case .webhook: setting.webhookURL != nil && !ways.webhookHosts.isEmpty
-            }
-        }.sorted { $0.rawValue < $1.rawValue }
+        let open = way.channels.intersection(reach).sorted { $0.rawValue < $1.rawValue }
         func clock(_ minute: Int) -> String { NoticeForm.clock(minute) }
         let isQuiet = NoticeFlow.isQuiet(setting.quiet, minute)
-        let isHeld = isQuiet && way.manner == .atOnce && (severity == .warning || setting.isQuietForCritical)
+        let isHeld =
+            isQuiet && way.manner == .atOnce && (severity == .warning || setting.isQuietForCritical)
+            && !open.isEmpty
         var found: [Step] = []
         switch way.manner {
         case .never: break
         case .daily:
             found.append(
                 Step(
-                    when: "At \(clock(setting.dailyMinute))", isLater: false, who: "You", about: "In one message a day",
-                    isHeld: false,
+                    when: t("At \(clock(setting.dailyMinute))"), isLater: false, colleague: nil,
+                    about: open.isEmpty ? t("No channel chosen") : t("In one message a day"), isHeld: false,
                     channels: open))
         case .atOnce:
             let about =
                 open.isEmpty
-                ? "No way to reach you yet"
+                ? t("No channel chosen")
                 : isHeld
-                    ? "Held until \(clock(setting.quiet?.until ?? 0))"
-                    : isQuiet ? "Also in quiet hours" : "Told right away"
+                    ? t("Held until \(clock(setting.quiet?.until ?? 0))")
+                    : isQuiet ? t("Also in quiet hours") : t("Told right away")
             found.append(
-                Step(when: "At once", isLater: false, who: "You", about: about, isHeld: isHeld, channels: open))
+                Step(when: t("At once"), isLater: false, colleague: nil, about: about, isHeld: isHeld, channels: open))
             if severity == .critical {
                 found += colleagues.map { step in
                     let name = names.first { $0.account == step.colleague }?.name ?? ""
                     return Step(
-                        when: "After \(RuleSpan.text(Int64(step.afterMin) * 60_000))", isLater: true,
-                        who: name.isEmpty ? step.colleague : name,
-                        about: "By their own settings", isHeld: false, channels: [])
+                        when: NoticeFlow.after(step.afterMin), isLater: true,
+                        colleague: name.isEmpty ? step.colleague : name, about: t("By their own settings"),
+                        isHeld: false, channels: [])
                 }
             }
-            if setting.repeatMin > 0 {
+            if setting.repeatMin > 0, !open.isEmpty {
                 found.append(
                     Step(
-                        when: "After \(RuleSpan.text(Int64(setting.repeatMin) * 60_000))", isLater: true, who: "You",
-                        about: "Again, then ever more seldom", isHeld: false, channels: open))
+                        when: NoticeFlow.after(setting.repeatMin), isLater: true, colleague: nil,
+                        about: t("Reminders, further and further apart"), isHeld: false, channels: open))
             }
         }
         steps = found
     }
+
+    private static func after(_ minutes: Int) -> String { t("After \(RuleSpan.text(Int64(minutes) * 60_000))") }
 
     static func isQuiet(_ quiet: NoticeSetting.Quiet?, _ minute: Int) -> Bool {
         guard let quiet, quiet.from != quiet.until else { return false }
@@ -87,14 +86,16 @@ struct NoticeFlow {
 
     /// The answer to the hour, in words.
     private var answer: String {
-        guard let first = steps.first else { return "Nobody is told: such alerts are switched off" }
-        if first.channels.isEmpty { return "Nobody can be told yet: choose a channel below" }
+        guard let first = steps.first else { return t("Nobody is told: such alerts are switched off") }
+        if first.channels.isEmpty { return t("You are not told: choose a channel for such alerts below") }
         if first.isHeld {
-            return "You are told at \(NoticeForm.clock(setting.quiet?.until ?? 0)), when your quiet hours end"
+            return t("You are told at \(NoticeForm.clock(setting.quiet?.until ?? 0)), when your quiet hours end")
         }
-        if setting.way(severity).manner == .daily { return "You are told at \(NoticeForm.clock(setting.dailyMinute))" }
+        if setting.way(severity).manner == .daily {
+            return t("You are told at \(NoticeForm.clock(setting.dailyMinute))")
+        }
         return NoticeFlow.isQuiet(setting.quiet, minute)
-            ? "You are told at once, in quiet hours too" : "You are told at once"
+            ? t("You are told at once, in quiet hours too") : t("You are told at once")
     }
 
     var html: HTML {
@@ -120,14 +121,15 @@ struct NoticeFlow {
             let (icon, name) = NoticeFlow.way(channel)
             return "<span role=\"img\" aria-label=\"\(name)\" title=\"\(name)\">\(HTML.icon(icon))</span>"
         }
+        let name = step.colleague ?? t("You")
         let initials =
-            step.who == "You"
-            ? "You"
-            : step.who.split(separator: " ").prefix(2).compactMap(\.first).map { String($0) }.joined().uppercased()
+            step.colleague.map {
+                $0.split(separator: " ").prefix(2).compactMap(\.first).map { String($0) }.joined().uppercased()
+            } ?? name
         return """
             <li class="step"><div class="when">\("<span class=\"ack\">\(HTML.icon(.close))nobody acknowledged</span>", if: step.isLater)\
             <b>\(step.when)</b></div><div class="pc\(" held", if: step.isHeld)"><span class="ava" aria-hidden="true">\(initials)</span>\
-            <span class="grow"><b>\(step.who)</b><small>\(step.about)</small></span><span class="chs">\(icons.joined())</span></div></li>
+            <span class="grow"><b>\(name)</b><small>\(step.about)</small></span><span class="chs">\(icons.joined())</span></div></li>
             """
     }
 
@@ -144,9 +146,9 @@ struct NoticeFlow {
 
     static func way(_ channel: NoticeChannel) -> (icon: IconName, name: String) {
         switch channel {
-        case .mail: (.mail, "Mail")
-        case .push: (.bell, "Push")
-        case .webhook: (.link, "Webhook")
+        case .mail: (.mail, t("Email"))
+        case .push: (.bell, t("Push"))
+        case .webhook: (.link, t("Webhook"))
         }
     }
 }

@@ -1,5 +1,6 @@
 internal import Alerts
 internal import Notifications
+internal import Presentation
 
 /// The settings of notices as the form has them: as somebody typed them, right or wrong.
 struct NoticeForm {
@@ -56,19 +57,19 @@ struct NoticeForm {
         if let minute = NoticeForm.minute(daily) {
             setting.dailyMinute = minute
         } else {
-            errors["daily"] = "The daily message needs a time like 07:00."
+            errors["daily"] = t("The daily message needs a time like 07:00.")
         }
         setting.quiet = quiet()
         if let backlog = NoticeBacklog(rawValue: backlog) {
             setting.backlog = backlog
         } else {
-            errors["backlog"] = "Choose one of these."
+            errors["backlog"] = t("Choose one of these.")
         }
         let hours = Double(repeatHours.isEmpty ? "0" : repeatHours.replacing(",", with: "."))
         if let hours, hours == 0 || (0.25...168).contains(hours) {
             setting.repeatMin = Int((hours * 60).rounded())
         } else {
-            errors["repeat_h"] = "Must be 0.25 to 168 hours, or 0 for never."
+            errors["repeat_h"] = t("Must be 0.25 to 168 hours, or 0 for never.")
         }
         setting.isQuietForCritical = isQuietForCritical
         setting.hasMadeMachines = hasMadeMachines
@@ -81,7 +82,7 @@ struct NoticeForm {
         let (from, until) = (NoticeForm.minute(quietFrom), NoticeForm.minute(quietUntil))
         if let from, let until, from != until { return .init(from: from, until: until) }
         errors[from == nil ? "quiet_from" : "quiet_until"] =
-            "Quiet hours need two different times like 22:00 and 06:00, or none."
+            t("Quiet hours need two different times like 22:00 and 06:00, or none.")
         return nil
     }
 
@@ -89,7 +90,7 @@ struct NoticeForm {
         let typed = channels[severity] ?? []
         let channels = typed.compactMap { NoticeChannel(rawValue: $0) }
         guard let manner = NoticeManner(rawValue: manners[severity] ?? ""), channels.count == typed.count else {
-            errors["\(severity.rawValue)_manner"] = "Choose when, and by mail, push or webhook."
+            errors["\(severity.rawValue)_manner"] = t("Choose when, and by email, push or webhook.")
             return nil
         }
         return .init(manner, Set(channels))

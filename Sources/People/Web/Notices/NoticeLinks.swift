@@ -21,11 +21,11 @@ extension NoticeRoutes {
             guard let account = endingMail(request) else { return NoticeRoutes.over }
             return .unkept(
                 FormView.page(
-                    "Stop mail of alerts?", nil,
+                    t("Stop mail of alerts?"), nil,
                     "<p>\(account) will get no more mail of alerts. Log in and open “Notifications” to get it again.</p>"
                         + FormView.form(
                             "/notices/end-mail?account=\(URLText.escaped(account))&link=\(URLText.escaped(request.query["link"] ?? ""))",
-                            [], "Stop these mails")))
+                            [], t("Stop these mails"))))
         }
         // Mail programs send this by themselves, from no page of ours: what allows it is the link.
         router.add("POST", "/notices/end-mail") { request in
@@ -34,17 +34,19 @@ extension NoticeRoutes {
                 try pool.withConnection { try NoticeSettingStore.endMail(of: account, on: $0) }
                 return .unkept(
                     FormView.page(
-                        "No more mail of alerts", .done("These mails have ended."),
+                        t("No more mail of alerts"), .done(t("These mails have ended.")),
                         "<p><a href=\"/notices\">What you are told</a></p>"))
             }
         }
     }
 
-    private static let over = Response.unkept(
-        FormView.page(
-            "This link does nothing any more", nil,
-            "<p>It was used, is too old, or all that it is about is over. <a href=\"/alerts\">Open alerts</a></p>"), 404
-    )
+    private static var over: Response {
+        Response.unkept(
+            FormView.page(
+                t("This link does nothing any more"), nil,
+                "<p>It was used, is too old, or all that it is about is over. <a href=\"/alerts\">Open alerts</a></p>"),
+            404)
+    }
 
     private func showLink(_ request: Request) throws -> Response {
         guard let link = request.query["link"].flatMap({ Token($0) }) else { return NoticeRoutes.over }
@@ -53,14 +55,14 @@ extension NoticeRoutes {
         let list: [HTML] = alerts.map { "<li>\($0.vehicle): \($0.parameter)</li>" }
         return .unkept(
             FormView.page(
-                "I take care of it", nil,
+                t("I take care of it"), nil,
                 "<p>As \(account) you acknowledge:</p><ul>\(list.joined())</ul>"
                     + FormView.form(
                         "/notices/acknowledge",
                         [
                             .hidden(name: "link", value: link.text),
-                            .optional(name: "note", label: "Note for colleagues", value: "", autocomplete: "off"),
-                        ], "Acknowledge"
+                            .optional(name: "note", label: t("Note for colleagues"), value: "", autocomplete: "off"),
+                        ], t("Acknowledge")
                     )))
     }
 
@@ -91,7 +93,7 @@ extension NoticeRoutes {
         try pool.withConnection { try NoticeSettingStore.use(link: link.digest, on: $0) }
         return .unkept(
             FormView.page(
-                "Acknowledged", .done("Your colleagues see that you take care of it."),
+                t("Acknowledged"), .done(t("Your colleagues see that you take care of it.")),
                 "<p><a href=\"/alerts\">Open alerts</a></p>"))
     }
 

@@ -4,6 +4,7 @@ internal import Fleet
 internal import Foundation
 package import HTTPServer
 package import Ingest
+internal import Notifications
 internal import Postgres
 internal import Presentation
 internal import Storage
@@ -32,7 +33,7 @@ package struct NoticeRoutes: Sendable {
     }
 
     static let people = FleetRoutes.viewers
-    private static let toldMax: Int64 = 200
+    private static let toldMax: Int64 = 50
 
     let access: AccessControl
     let pool: ConnectionPool
@@ -80,11 +81,25 @@ package struct NoticeRoutes: Sendable {
         addLinks(to: &router)
     }
 
-    private static let said = [
-        "saved": "Saved. It holds for what happens from now on.",
-        "browser": "This browser gets notifications from now on.",
-        "browser-ended": "That browser gets no more notifications.",
-    ]
+    private static var said: [String: String] {
+        [
+            "saved": t("Saved. It holds for what happens from now on."),
+            "browser": t("This browser gets notifications from now on."),
+            "browser-ended": t("That browser gets no more notifications."),
+        ]
+    }
+
+    /// The channels on which a message to its owner would come.
+    private func reach(_ setting: NoticeSetting, browsers: Int) -> Set<NoticeChannel> {
+        Set(
+            NoticeChannel.allCases.filter { channel in
+                switch channel {
+                case .mail: ways.hasMail && !setting.isMailEnded
+                case .push: ways.pushKey != nil && browsers > 0
+                case .webhook: setting.webhookURL != nil && !ways.webhookHosts.isEmpty
+                }
+            })
+    }
 
     func page(
         _ caller: PageCaller, _ notice: FormView.Notice?, typed: NoticeForm? = nil,
@@ -96,16 +111,18 @@ package struct NoticeRoutes: Sendable {
         let setting = try NoticeSettingStore.setting(of: caller.account, on: connection)
         let steps = try NoticeSettingStore.steps(of: caller.account, on: connection)
         let colleagues = try NoticeSettingStore.colleagues(on: connection)
+        let browsers = try NoticeSettingStore.browsers(of: caller.account, on: connection)
+        let reach = reach(setting, browsers: browsers.count)
         let view = NoticeView(
             caller: caller, ways: ways, form: typed ?? NoticeForm(setting), setting: setting,
             steps: typedSteps ?? NoticeStepsForm(steps), colleagues: colleagues,
-            flow: NoticeFlow(setting: setting, steps: steps, colleagues: colleagues, ways: ways, query: query),
-            browsers: try NoticeSettingStore.browsers(of: caller.account, on: connection),
+            flow: NoticeFlow(setting: setting, steps: steps, colleagues: colleagues, reach: reach, query: query),
+            reach: reach, browsers: browsers,
             told: try NoticeSettingStore.told(rowsMax: NoticeRoutes.toldMax, on: connection), isAll: isAll,
             webhook: webhook, secret: secret,
-            trouble: try isAll ? NoticeSettingStore.trouble(on: connection) : nil)
+            trouble: try isAll ? NoticeSettingStore.trouble(on: connection) : nil, nowMs: Clock.nowMs())
         var response = PageShell(caller: caller, assets: assets).page(
-            "Notifications", at: "/notices", heading: PageHeading("Notifications"),
+            t("Notifications"), at: "/notices", heading: PageHeading(t("Notifications")),
             scripts: ["alerts/notices.js"] + (ways.pushKey == nil ? [] : ["push.js"]),
             main: "\(notice.map(HTML.notice))\(view.html)")
         response.status = status
@@ -116,7 +133,7 @@ package struct NoticeRoutes: Sendable {
         var form = NoticeForm(fields)
         guard let setting = form.setting() else {
             return try page(
-                caller, .fault("Not saved. Please check what is marked."), typed: form, connection, status: 422)
+                caller, .fault(t("Not saved. Please check what is marked.")), typed: form, connection, status: 422)
         }
         try NoticeSettingStore.save(setting, of: caller.account, on: connection)
         return .seeOther("/notices?said=saved")
@@ -127,7 +144,7 @@ package struct NoticeRoutes: Sendable {
         var form = NoticeStepsForm(fields)
         guard let steps = form.steps(known) else {
             return try page(
-                caller, .fault("Not saved. Please check what is marked."), steps: form, connection, status: 422)
+                caller, .fault(t("Not saved. Please check what is marked.")), steps: form, connection, status: 422)
         }
         try NoticeSettingStore.save(steps, of: caller.account, on: connection)
         return .seeOther("/notices?said=saved")
@@ -141,14 +158,14 @@ package struct NoticeRoutes: Sendable {
         }
         guard let codeKey = ways.codeKey, ways.webhookHosts.allow(url) else {
             return try page(
-                caller, .fault("Not saved. Please check what is marked."),
-                webhook: (url, "Must begin with https:// and be at a host that your operator allows."), connection,
+                caller, .fault(t("Not saved. Please check what is marked.")),
+                webhook: (url, t("Must begin with https:// and be at a host that your operator allows.")), connection,
                 status: 422)
         }
         let key = Secrets.random(32)
         try NoticeSettingStore.save(webhook: (url, codeKey.seal(key)), of: caller.account, on: connection)
         return try page(
-            caller, .done("Webhook saved. Copy its key now: it is shown only once."),
+            caller, .done(t("Webhook saved. Copy its key now: it is shown only once.")),
             secret: "whsec_" + Data(key).base64EncodedString(), connection)
     }
 

@@ -1,3 +1,4 @@
+internal import Presentation
 internal import Storage
 
 /// The steps to colleagues as the form has them: as somebody typed them, right or wrong.
@@ -27,13 +28,13 @@ struct NoticeStepsForm {
         errors = [:]
         for index in colleagues.indices where !colleagues[index].isEmpty {
             guard known.contains(colleagues[index]) else {
-                errors[index] = "Choose a colleague of your fleets."
+                errors[index] = t("Choose a colleague of your fleets.")
                 continue
             }
             guard let after = Int(minutes[index]), NoticeStepsForm.minutes.contains(after),
                 after > steps.last?.afterMin ?? 0
             else {
-                errors[index] = "Must be 5 to 1440 minutes, and more than the step before."
+                errors[index] = t("Must be 5 to 1440 minutes, and more than the step before.")
                 continue
             }
             steps.append(.init(afterMin: after, colleague: colleagues[index]))

@@ -3,6 +3,7 @@ package import HTTPServer
 internal import Postgres
 internal import Presentation
 package import Reports
+internal import Storage
 internal import Telemetry
 
 /// The ready queries for people: chosen, filled in, answered within the asker's rights, and exported. Row-level security decides the rows;
@@ -19,7 +20,6 @@ package final class QueryRoutes: Sendable {
     ]
     private static let fileRowsMax = 100_000
     private static let fleetsMax: Int64 = 500
-    private static let narrower = "Ask for a shorter time, one fleet, campus, species or site."
 
     enum Form: String, CaseIterable {
         case csv, json, xlsx
@@ -60,12 +60,16 @@ package final class QueryRoutes: Sendable {
 
     /// Those that people with these roles are offered.
     static func listed(_ queries: [ReadyQuery], for roles: Set<Role>) -> [ReadyQuery] {
-        queries.filter { !$0.isOfInstallation && !(areas[$0.area] ?? []).isDisjoint(with: roles) }
+        queries.filter { !$0.isOfInstallation && listsArea($0.area, for: roles) }
+    }
+
+    static func listsArea(_ area: String, for roles: Set<Role>) -> Bool {
+        !(areas[area] ?? []).isDisjoint(with: roles)
     }
 
     private func page(_ caller: PageCaller, _ heading: PageHeading, _ main: HTML, status: Int = 200) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
-            "queries", at: "/queries", heading: heading, main: main)
+            t("Queries"), at: "/queries", heading: heading, main: main)
         response.status = status
         return response
     }
@@ -81,41 +85,83 @@ package final class QueryRoutes: Sendable {
             let names = Form.allCases.map(\.rawValue).joined(separator: ", ")
             return .problem(400, type: "format", detail: "format must be one of \(names)")
         }
+        let nowMs = Clock.nowMs()
+        // Without a word in the address it is opened: it answers at once, of the last thirty days.
+        let isOpened = request.queryItems.isEmpty
+        var given = isOpened ? QueryView.opened(query, caller, nowMs: nowMs) : [:]
         // Empty fields are left out, except where empty is a value; there they are the default as well.
-        var given: [String: String] = [:]
         for item in request.queryItems where item.name != "format" && !item.value.isEmpty {
             given[item.name] = item.value
         }
-        let isAsked = !request.queryItems.isEmpty
         var page = QueryView(
-            query: query, given: given, caller: caller, nowMs: Clock.nowMs(),
-            fleets: try query.parameters.contains { $0.name == "fleet" }
-                ? connection.query(fleets["fleets_seen"], [.int8(QueryRoutes.fleetsMax)]).map {
-                    (id: try $0.text("fleet")!, name: try $0.text("name")!)
-                } : [])
-        guard isAsked else { return self.page(caller, page.heading, page.html) }
+            query: query, given: given, caller: caller, nowMs: nowMs,
+            fleets: try query.parameters.contains { $0.name == "fleet" } ? fleetNames(connection) : [])
+        guard !isOpened || page.isComplete else { return self.page(caller, page.heading, page.html) }
         let rowsMax = form == nil ? QueryView.rowsMax : QueryRoutes.fileRowsMax
         do {
             let output = try run(query, given, rowsMax: rowsMax, on: connection)
             guard let form else {
-                page.output = output
+                if isOpened { try note(name, given, request, caller) }
+                page.answer = try answer(query, output, page, connection)
                 return self.page(caller, page.heading, page.html)
             }
             guard output.count <= rowsMax else {
                 return .problem(
                     422, type: "too-many-rows",
-                    detail: "These are more than \(rowsMax) rows. \(QueryRoutes.narrower)")
+                    detail:
+                        "These are more than \(rowsMax) rows. Ask for a shorter time, one fleet, campus, species or site."
+                )
             }
             return try QueryRoutes.file(output, form, query)
         } catch let refusal as Refusal {
-            guard form == nil else { return .problem(400, type: "query", detail: refusal.text) }
-            page.fault = refusal.text
+            guard form == nil else { return .problem(400, type: "query", detail: refusal.text.inEnglish) }
+            page.fault = t(refusal.text)
             return self.page(caller, page.heading, page.html, status: 400)
         }
     }
 
+    /// The door notes what an address asks for; an address that asks for nothing is noted here, with what was asked.
+    private func note(_ name: String, _ given: [String: String], _ request: Request, _ caller: PageCaller) throws {
+        let days = ["from", "to"].compactMap { name in given[name].map { (name, $0) } }
+        try access.apart(caller) { connection in
+            try AuditLog.record(
+                .queryRun, by: caller.account, from: request.remote, [("query", name)] + days, on: connection)
+        }
+    }
+
+    private func fleetNames(_ connection: Connection) throws -> [(id: String, name: String)] {
+        try connection.query(fleets["fleets_seen"], [.int8(QueryRoutes.fleetsMax)]).map {
+            (id: try $0.text("fleet")!, name: try $0.text("name")!)
+        }
+    }
+
+    /// The rows, with what the things in them are called.
+    private func answer(
+        _ query: ReadyQuery, _ output: QueryOutput, _ page: QueryView, _ connection: Connection
+    ) throws -> QueryAnswer {
+        func ids(_ column: String) -> Set<String> {
+            guard let index = output.columns.firstIndex(of: column) else { return [] }
+            return output.rows.reduce(into: []) { ids, row in
+                if case .text(let id) = row[index], !id.isEmpty { ids.insert(id) }
+            }
+        }
+        var vehicles: [String: String] = [:]
+        let seen = ids("vehicle")
+        if !seen.isEmpty {
+            for row in try connection.query(fleets["vehicle_names"], [.textArray(seen.sorted())]) {
+                vehicles[try row.text("vehicle")!] = try row.text("name")!
+            }
+        }
+        let named = ids("fleet").isEmpty ? page.fleets : try fleetNames(connection)
+        return QueryAnswer(
+            query: query, output: output, caller: try page.caller.knowing(ids("driver"), fleets, on: connection),
+            nowMs: page.nowMs, vehicles: vehicles,
+            fleets: Dictionary(named.map { ($0.id, $0.name) }) { name, _ in name })
+    }
+
+    /// On the page in the reader's language, in a problem in English.
     private struct Refusal: Error {
-        let text: String
+        let text: Phrase
     }
 
     private func run(
@@ -123,14 +169,16 @@ package final class QueryRoutes: Sendable {
     ) throws -> QueryOutput {
         let values: [Parameter]
         do throws(ReadyQuery.Fault) { values = try query.values(given) } catch {
-            throw Refusal(text: error.description + ".")
+            throw Refusal(text: "\(error.description).")
         }
         try connection.execute("SAVEPOINT asked")
         do {
             return try query.runInside(values, timeoutMs: patienceS * 1_000, rowsMax: rowsMax, on: connection)
         } catch let error as PostgresError where error.sqlState == "57014" {
             try connection.execute("ROLLBACK TO asked")
-            throw Refusal(text: "That took longer than \(patienceS) s. \(QueryRoutes.narrower)")
+            throw Refusal(
+                text:
+                    "That took longer than \(patienceS) s. Ask for a shorter time, one fleet, campus, species or site.")
         } catch let error as PostgresError where error.sqlState.hasPrefix("22") {
             // An unknown zone, or a date beyond the calendar: PostgreSQL's message names only the given text.
             try connection.execute("ROLLBACK TO asked")

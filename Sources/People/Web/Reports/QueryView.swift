@@ -6,14 +6,16 @@ internal import Reports
 /// A ready query's question, the form that asks it, and its answer.
 struct QueryView {
     static let rowsMax = 500
+    /// The days that a query is opened with.
+    private static let daysShown: Int64 = 30
 
     let query: ReadyQuery
-    /// By parameter, as the address has it.
+    /// By parameter, as the address has it, or as the page is opened.
     let given: [String: String]
     let caller: PageCaller
     let nowMs: Int64
     let fleets: [(id: String, name: String)]
-    var output: QueryOutput?
+    var answer: QueryAnswer?
     var fault: String?
 
     /// All that somebody may ask, by area.
@@ -24,7 +26,7 @@ struct QueryView {
             }
             guard !items.isEmpty else { return nil }
             return """
-                <section class="card w6" aria-labelledby="area-\(area)"><header><h2 id="area-\(area)">\(title(area))</h2><span class="count">\(items.count)</span></header>
+                <section class="card w6" aria-labelledby="area-\(area)"><header><h2 id="area-\(area)">\(QueryWords.area(area))</h2><span class="count">\(items.count)</span></header>
                 <ul class="plain">
                 \(items.joined(separator: "\n"))
                 </ul></section>
@@ -33,28 +35,51 @@ struct QueryView {
         return "<div class=\"grid\">\n\(parts.joined(separator: "\n"))\n</div>"
     }
 
-    static let listHeading = PageHeading(
-        "Queries",
-        actions:
-            "<a class=\"btn\" href=\"/query\" aria-label=\"Write your own\">\(HTML.icon(.code))<span class=\"hide-phone\">Write your own</span></a>"
-    )
+    static var listHeading: PageHeading {
+        PageHeading(
+            t("Queries"),
+            actions:
+                "<a class=\"btn\" href=\"/query\" aria-label=\"Write your own\">\(HTML.icon(.code))<span class=\"hide-phone\">Write your own</span></a>"
+        )
+    }
 
     private static let icons: [String: IconName] = [
         "machines": .tractor, "cars": .car, "dispatch": .dispatch, "tours": .tour, "sightings": .sighting,
     ]
 
-    private static func title(_ area: String) -> String {
-        area == "joint" ? "Across areas" : area.prefix(1).uppercased() + area.dropFirst()
+    /// What a query asks when it is opened: the last thirty days by the reader's clock, this month and year.
+    static func opened(_ query: ReadyQuery, _ caller: PageCaller, nowMs: Int64) -> [String: String] {
+        var values: [String: String] = [:]
+        for parameter in query.parameters { values[parameter.name] = standard(parameter, caller, nowMs) }
+        return values
     }
 
-    var heading: PageHeading { PageHeading(query.question, crumb: ("Queries", "/queries")) }
+    /// Nil: what the query says.
+    private static func standard(_ parameter: ReadyQuery.Parameter, _ caller: PageCaller, _ nowMs: Int64) -> String? {
+        let zone = caller.clock.zone
+        switch (parameter.name, parameter.kind) {
+        case ("zone", .text): return zone
+        case ("from", .date): return ZonedDay.date(ofMs: nowMs - (daysShown - 1) * UTC.msPerDay, zone: zone)
+        case (_, .date): return ZonedDay.date(ofMs: nowMs, zone: zone)
+        case ("year", .integer): return String(ZonedDay.date(ofMs: nowMs, zone: zone).prefix(4))
+        case ("month", .integer):
+            return Int(ZonedDay.date(ofMs: nowMs, zone: zone).dropFirst(5).prefix(2)).map { String($0) }
+        case (_, .text), (_, .integer), (_, .number), (_, .time): return nil
+        }
+    }
+
+    /// Whether everything is said that must be.
+    var isComplete: Bool { query.parameters.allSatisfy { (given[$0.name] ?? $0.standard) != nil } }
+
+    var heading: PageHeading { PageHeading(query.question, crumb: (t("Queries"), "/queries")) }
 
     var html: HTML {
         """
         \(fault.map(HTML.fault))
         \(form)
-        <p class="soft small">Column names say the units. Times are UTC unless the query asks for a time zone. <code>\(query.name)</code></p>
-        \(output.map(result) ?? "")
+        \(spans)
+        \(answer.map(result) ?? "")
+        <p class="soft small">Days and months are those of UTC, times those of \(caller.clock.zone). <code>\(query.name)</code></p>
         """
     }
 
@@ -74,12 +99,11 @@ struct QueryView {
 
     private func field(_ parameter: ReadyQuery.Parameter) -> HTML {
         let name = parameter.name
-        let isFleet = parameter.name == "fleet"
-        let label: HTML =
-            "<label for=\"p-\(name)\">\(isFleet ? "Fleet" : QueryView.label(parameter))</label>"
-        let value = given[parameter.name] ?? standard(parameter)
-        if isFleet {
-            let options = HTML.options([("", "All")] + fleets.map { ($0.id, $0.name) }, value)
+        let label: HTML = "<label for=\"p-\(name)\">\(QueryWords.label(parameter))</label>"
+        let value =
+            given[name] ?? parameter.standard ?? QueryView.standard(parameter, caller, nowMs) ?? ""
+        if name == "fleet" {
+            let options = HTML.options([("", t("All"))] + fleets.map { ($0.id, $0.name) }, value)
             return label + "<select id=\"p-\(name)\" name=\"\(name)\">\(options)</select>"
         }
         let type: HTML =
@@ -89,52 +113,101 @@ struct QueryView {
             case .number: "type=\"number\" step=\"any\""
             case .text, .time: "type=\"text\" maxlength=\"200\" autocomplete=\"off\""
             }
+        let hint = QueryWords.placeholder(parameter)
+        let placeholder: HTML = hint.isEmpty ? "" : " placeholder=\"\(hint)\""
         return label
-            + "<input id=\"p-\(name)\" name=\"\(name)\" \(type)\(parameter.standard == nil ? " required" : "") value=\"\(String(value.prefix(1_000)))\">"
+            + "<input id=\"p-\(name)\" name=\"\(name)\" \(type)\(placeholder)\(" required", if: parameter.standard == nil) value=\"\(String(value.prefix(1_000)))\">"
     }
 
-    private static func label(_ parameter: ReadyQuery.Parameter) -> String {
-        let name = parameter.name.prefix(1).uppercased() + parameter.name.dropFirst()
-        return "\(name): \(parameter.meaning)"
+    /// The usual times, in one click.
+    private var spans: HTML {
+        guard isComplete, has(["from", "to"]) else { return "" }
+        let (zone, to) = (caller.clock.zone, ZonedDay.date(ofMs: nowMs, zone: caller.clock.zone))
+        let chips: [HTML] = [
+            (7, t("Last 7 days")), (QueryView.daysShown, t("Last 30 days")), (90, t("Last 90 days")),
+            (365, t("Last year")),
+        ].map { days, text in
+            let from = ZonedDay.date(ofMs: nowMs - (days - 1) * UTC.msPerDay, zone: zone)
+            let isShown = given["from"] == from && given["to"] == to
+            let link = address(given.merging(["from": from, "to": to]) { $1 })
+            return "<a class=\"chip\" href=\"\(link)\"\(" aria-current=\"true\"", if: isShown)>\(text)</a>"
+        }
+        return "<div class=\"chips filter\" role=\"group\" aria-label=\"Time\">\(chips.joined())</div>"
     }
 
-    /// The reader's own zone; of days that must be said the last thirty.
-    private func standard(_ parameter: ReadyQuery.Parameter) -> String {
-        if parameter.name == "zone" { return caller.clock.zone }
-        if let standard = parameter.standard { return standard }
-        guard parameter.kind == .date else { return "" }
-        let isFirst = parameter.name == "from"
-        return ZonedDay.date(ofMs: nowMs - (isFirst ? 29 * UTC.msPerDay : 0), zone: caller.clock.zone)
+    /// This query with other values.
+    private func address(_ values: [String: String], _ more: [HTML] = []) -> HTML {
+        let items = query.parameters.compactMap { parameter -> HTML? in
+            values[parameter.name].map { "\(parameter.name)=\(encoded: $0)" }
+        }
+        return "/queries/\(query.name)?\((items + more).joined(separator: "&amp;"))"
     }
 
     // MARK: The answer
 
-    private func result(_ output: QueryOutput) -> HTML {
+    private func result(_ answer: QueryAnswer) -> HTML {
         let links: [HTML] = QueryRoutes.Form.allCases.map { form in
             "<a class=\"btn small\" href=\"\(address(form))\">\(HTML.icon(.download))\(form.rawValue.uppercased())</a>"
         }
-        let isCut = output.count > QueryView.rowsMax
+        let rows = answer.output.count
+        let isCut = rows > QueryView.rowsMax
         let count =
             isCut
-            ? "The first \(QueryView.rowsMax) rows. Files have all of them."
-            : output.count == 0
-                ? "No rows. Try a longer time, or less narrow fields." : caller.words.count(output.count, .row)
-        let table: HTML =
-            output.count == 0
-            ? ""
-            : "<div class=\"scroll\" role=\"region\" aria-labelledby=\"answer\" tabindex=\"0\">\(output.prefix(QueryView.rowsMax).html)</div>"
+            ? t("The first \(QueryView.rowsMax) rows. Files have all of them.")
+            : rows == 0 ? t("No rows.") : caller.words.count(rows, .row)
         return """
+            \(isCut ? "" : answer.figures)
             <section class="card"><header><h2 id="answer">Answer</h2><span class="soft" role="status">\(count)</span>\
             <span class="row wrap end">\(links.joined(separator: " "))</span></header>
-            \(table)
+            \(rows == 0 ? nothing : "<div class=\"scroll\" role=\"region\" aria-labelledby=\"answer\" tabindex=\"0\">\(answer.table)</div>")
             <footer>This page’s address runs the query again. Whoever opens it sees the rows they may see.</footer></section>
             """
     }
 
-    private func address(_ form: QueryRoutes.Form) -> HTML {
-        let items: [HTML] = query.parameters.compactMap { parameter in
-            given[parameter.name].map { "\(parameter.name)=\(encoded: $0)" }
+    /// What was asked, and longer times to ask it of.
+    private var nothing: HTML {
+        let asked = query.parameters.compactMap { parameter -> String? in
+            let value = given[parameter.name] ?? parameter.standard ?? ""
+            guard parameter.name != "zone", !value.isEmpty else { return nil }
+            let shown = parameter.name == "fleet" ? fleets.first { $0.id == value }?.name ?? value : value
+            return "\(QueryWords.label(parameter)): \(shown.prefix(200))"
         }
-        return "/queries/\(query.name)?\((items + ["format=\(form.rawValue)"]).joined(separator: "&amp;"))"
+        let words: HTML =
+            asked.isEmpty ? .t("There are no rows that you may see.") : HTML(asked.joined(separator: " · "))
+        let longer: [HTML?] = [
+            last90Days.map { "<a class=\"btn\" href=\"\($0)\">Last 90 days</a>" },
+            allTime.map { "<a class=\"btn\" href=\"\($0)\">All time</a>" },
+        ]
+        return HTML.emptyState(
+            .query, t("Nothing matches"), words, action: longer.compactMap(\.self).joined(separator: " "))
     }
+
+    private func has(_ names: [String]) -> Bool {
+        names.allSatisfy { name in query.parameters.contains { $0.name == name } }
+    }
+
+    /// Nil: that much was asked for.
+    private var last90Days: HTML? {
+        guard has(["from", "to"]) else { return nil }
+        let zone = caller.clock.zone
+        let from = ZonedDay.date(ofMs: nowMs - 89 * UTC.msPerDay, zone: zone)
+        let to = ZonedDay.date(ofMs: nowMs, zone: zone)
+        // Days compare as their texts do.
+        guard let first = given["from"], first > from || (given["to"] ?? to) < from else { return nil }
+        return address(given.merging(["from": from, "to": to]) { $1 })
+    }
+
+    /// Nil: the query has no such time, or was asked for it.
+    private var allTime: HTML? {
+        guard let from = query.parameters.first(where: { $0.name == "from" && $0.standard != nil }),
+            given["from"] ?? from.standard != from.standard
+        else { return nil }
+        var all = given
+        for parameter in query.parameters where ["from", "to"].contains(parameter.name) {
+            all[parameter.name] = parameter.standard
+        }
+        return address(all)
+    }
+
+    private func address(_ form: QueryRoutes.Form) -> HTML { address(given, ["format=\(form.rawValue)"]) }
 }

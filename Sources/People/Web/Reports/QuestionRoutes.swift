@@ -1,4 +1,7 @@
 package import HTTPServer
+internal import Postgres
+internal import Presentation
+package import Reports
 internal import Storage
 
 /// `/query`: a statement of one's own, its answer as a page or to take away.
@@ -7,8 +10,10 @@ package struct QuestionRoutes: Sendable {
     private let access: AccessControl
     private let assets: AssetFiles
     private let service: QuestionService
+    private let queries: ReportQueries
 
-    package init(access: AccessControl, assets: AssetFiles, service: QuestionService) {
+    package init(access: AccessControl, assets: AssetFiles, service: QuestionService, queries: ReportQueries) {
+        self.queries = queries
         self.access = access
         self.assets = assets
         self.service = service
@@ -17,14 +22,23 @@ package struct QuestionRoutes: Sendable {
     package func add(to router: inout Router) {
         router.add("GET", "/query") { request in
             access.page(request, for: QuestionRoutes.readers) { caller, connection in
-                page(try QuestionView(caller: caller, views: QuestionRelation.read(on: connection)))
+                page(try view(caller, connection))
             }
         }
         router.add("POST", "/query") { request in
             access.form(request, for: QuestionRoutes.readers) { caller, fields, connection in
-                try answer(QuestionView(caller: caller, views: QuestionRelation.read(on: connection)), fields)
+                try answer(view(caller, connection), fields)
             }
         }
+    }
+
+    private func view(_ caller: PageCaller, _ connection: Connection) throws -> QuestionView {
+        var meanings: [String: [String: String]] = [:]
+        for row in try connection.query(queries["question_columns"]) {
+            guard let about = try row.text("about") else { continue }
+            meanings[try row.text("view")!, default: [:]][try row.text("name")!] = about
+        }
+        return QuestionView(caller: caller, views: try QuestionRelation.read(on: connection), meanings: meanings)
     }
 
     private func answer(_ empty: QuestionView, _ fields: FormFields) throws -> Response {
@@ -32,7 +46,7 @@ package struct QuestionRoutes: Sendable {
         page.statement = (fields["statement"] ?? "").replacing("\r\n", with: "\n")
         let form = fields["format"].flatMap(QuestionFormat.init)
         do {
-            guard !page.statement.isEmpty else { throw QuestionService.Refusal.statement("Type a statement first.") }
+            guard !page.statement.isEmpty else { throw QuestionService.Refusal.statement(t("Type a statement first.")) }
             let rowsMax = form == nil ? QuestionView.rowsMax : Question.answerRowsMax
             let output = try service.ask(
                 page.statement, as: page.caller.account, by: page.caller.holds, rowsMax: rowsMax)
@@ -47,7 +61,7 @@ package struct QuestionRoutes: Sendable {
 
     private func page(_ question: QuestionView, status: Int = 200) -> Response {
         var response = PageShell(caller: question.caller, assets: assets).page(
-            "ask", at: "/query", heading: question.heading, main: question.html)
+            t("Ask with SQL"), at: "/query", heading: question.heading, main: question.html)
         response.status = status
         return response
     }

@@ -1,5 +1,6 @@
 internal import HTTPServer
 internal import Postgres
+internal import Presentation
 internal import Reports
 internal import Storage
 internal import Synchronization
@@ -90,9 +91,22 @@ package final class QuestionService: Sendable {
 }
 
 extension QuestionService.Refusal {
-    var text: String {
+    /// For programs, in English.
+    var text: String { phrase?.inEnglish ?? reason }
+    /// For the page, in the reader's language where the text is ours.
+    var said: String { phrase.map { t($0) } ?? reason }
+
+    /// What the database says.
+    private var reason: String {
         switch self {
         case .statement(let text), .account(let text): text
+        case .busy, .off: ""
+        }
+    }
+
+    private var phrase: Phrase? {
+        switch self {
+        case .statement, .account: nil
         case .busy(.account): "A question of this account is under way. Wait for its answer."
         case .busy(.customer):
             "As many questions of your fleet or campus are under way as there may be. Wait for one of their answers."

@@ -35,13 +35,12 @@ package final class ReportRoutes: Sendable {
 
     private func page(_ request: Request) -> Response {
         access.page(request, for: ReportRoutes.readers) { caller, connection in
-            let fleets = try connection.query(queries["fleets_seen"], [.int8(ReportView.fleetsMax)])
-                .map { ReportView.Fleet(id: try $0.text("fleet")!, name: try $0.text("name")!) }
+            let fleets = try ReportChoices.fleets(queries, on: connection)
             let asked = request.query["report"].map { ReportRequest.read(request, report: $0, caller) }
             var found: ReportView.Found?
             switch asked {
             case nil: break
-            case .failure(let fault): found = .fault(fault.text)
+            case .failure(let fault): found = .fault(t(fault.text))
             case .success(let wanted):
                 do {
                     found = .output(try run(wanted, connection))
@@ -53,7 +52,7 @@ package final class ReportRoutes: Sendable {
                 reports: Report.all.filter { !$0.roles.isDisjoint(with: caller.roles) }, fleets: fleets, caller: caller,
                 request: request, asked: asked, found: found, nowMs: Clock.nowMs())
             var response = PageShell(caller: caller, assets: assets).page(
-                "reports", at: "/reports", heading: page.heading, scripts: ["names.js"], main: page.html)
+                t("Reports"), at: "/reports", heading: page.heading, scripts: ["names.js"], main: page.html)
             if case .fault = found { response.status = 400 }
             return response
         }
@@ -65,7 +64,7 @@ package final class ReportRoutes: Sendable {
         access.page(request, for: ReportRoutes.readers) { caller, connection in
             let wanted: ReportRequest
             switch ReportRequest.read(request, report: request.parameters["report"]!, caller) {
-            case .failure(let fault): return .problem(fault.status, type: fault.type, detail: fault.text)
+            case .failure(let fault): return .problem(fault.status, type: fault.type, detail: fault.text.inEnglish)
             case .success(let asked): wanted = asked
             }
             guard let format = ReportFormat(rawValue: request.query["format"] ?? "html") else {
@@ -106,7 +105,9 @@ struct ReportRequest {
 
     struct Fault: Error {
         var status = 400
-        let type, text: String
+        let type: String
+        /// On the page in the reader's language, in a problem in English.
+        let text: Phrase
     }
 
     /// Days and units are the account's where the address says nothing else.
@@ -116,8 +117,8 @@ struct ReportRequest {
                 Fault(status: 404, type: "not-found", text: "There is no such report. /reports lists them."))
         }
         guard !report.roles.isDisjoint(with: caller.roles) else {
-            let names = Role.allCases.filter(report.roles.contains).map(\.name).joined(separator: ", ")
-            return .failure(Fault(status: 403, type: "role-missing", text: "This report is for \(names)."))
+            return .failure(
+                Fault(status: 403, type: "role-missing", text: "This report is for: \(Role.titles(report.roles))."))
         }
         func given(_ name: String) -> String? { request.query[name].flatMap { $0.isEmpty ? nil : $0 } }
         let zone = given("zone") ?? caller.clock.zone
@@ -132,8 +133,8 @@ struct ReportRequest {
                 Fault(
                     type: "day",
                     text:
-                        "The days must be like 2026-11-21, the last not before the first, at most \(ReportSpan.daysMax) "
-                        + "of them; a zone is a name such as Europe/Berlin."))
+                        "The days must be like 2026-11-21, the last not before the first, at most \(ReportSpan.daysMax) of them; a zone is a name such as Europe/Berlin."
+                ))
         }
         var ask = ReportParameters(span: span)
         guard let units = given("units").map({ DriverSettings.Units(rawValue: $0) }) ?? caller.units else {

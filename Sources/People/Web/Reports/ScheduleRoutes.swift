@@ -1,6 +1,7 @@
 internal import Basics
 package import HTTPServer
 internal import Postgres
+internal import Presentation
 package import Reports
 internal import Storage
 internal import Telemetry
@@ -24,7 +25,7 @@ package struct ScheduleRoutes: Sendable {
     package func add(to router: inout Router) {
         router.add("GET", "/reports/schedules") { request in
             access.page(request, for: ReportRoutes.readers) { caller, connection in
-                let said = request.query["said"].flatMap { ScheduleRoutes.said[$0] }
+                let said = request.query["said"].flatMap(ScheduleRoutes.said)
                 return try page(caller, said.map { .done($0) }, connection)
             }
         }
@@ -65,13 +66,23 @@ package struct ScheduleRoutes: Sendable {
         }
     }
 
+    /// What a schedule's buttons did.
+    private enum Deed: String {
+        case on, off, end, change, run, mail
+    }
+
     /// A page that is loaded again asks for nothing twice.
-    private static let said = [
-        "on": "Switched on. What fell due meanwhile is not caught up.", "off": "Switched off.",
-        "end": "Schedule and its runs deleted.",
-        "change": "New times saved.",
-        "run": "Running now. Reload this page in a moment.", "mail": "Revised report mailed.",
-    ]
+    private static func said(_ done: String) -> String? {
+        switch Deed(rawValue: done) {
+        case .on: t("Switched on. What fell due meanwhile is not caught up.")
+        case .off: t("Switched off.")
+        case .end: t("Schedule and its runs deleted.")
+        case .change: t("New times saved.")
+        case .run: t("Running now. Reload this page in a moment.")
+        case .mail: t("Revised report mailed.")
+        case nil: nil
+        }
+    }
 
     private static func ms(_ seconds: Int64) -> Int64? {
         let (ms, isTooMuch) = seconds.multipliedReportingOverflow(by: 1_000)
@@ -92,7 +103,7 @@ package struct ScheduleRoutes: Sendable {
 
     private func notDone(_ caller: PageCaller, _ connection: Connection) throws -> Response {
         try page(
-            caller, .fault("Not done: the schedule is not yours, or somebody was faster."), connection, status: 409)
+            caller, .fault(t("Not done: the schedule is not yours, or somebody was faster.")), connection, status: 409)
     }
 
     private func add(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
@@ -103,9 +114,9 @@ package struct ScheduleRoutes: Sendable {
             return try page(caller, .fault(fault.description), connection, status: 422, given: fields)
         }
         guard try AccountScheduleStore.add(new.fields, isMailed: fields["mail"] == "1", on: connection) else {
-            return try page(caller, .fault("You have 50 schedules. Delete one first."), connection, status: 429)
+            return try page(caller, .fault(t("You have 50 schedules. Delete one first.")), connection, status: 429)
         }
-        return try page(caller, .done("Scheduled."), connection)
+        return try page(caller, .done(t("Scheduled.")), connection)
     }
 
     private func change(_ caller: PageCaller, _ fields: FormFields, _ connection: Connection) throws -> Response {
@@ -127,7 +138,7 @@ package struct ScheduleRoutes: Sendable {
         guard let report = Report.named(fields["report"] ?? ""), !report.roles.isDisjoint(with: caller.roles),
             let length = ReportSpan.Length(rawValue: fields["span"] ?? ""),
             let format = ReportFormat(rawValue: fields["format"] ?? "")
-        else { throw NewSchedule.Fault("There is no such report, span or format.") }
+        else { throw NewSchedule.Fault(t("There is no such report, span or format.")) }
         return try NewSchedule(
             report: report, length: length, of: fields.name("of") ?? "", fleet: fields.name("fleet") ?? "",
             format: format,
@@ -142,7 +153,7 @@ package struct ScheduleRoutes: Sendable {
         guard clock.count >= 2, let hour = clock[0], let minute = clock[1], (0...23).contains(hour),
             (0...59).contains(minute),
             let days = ScheduleView.days.first(where: { $0.value == fields["days"] })?.cron
-        else { throw NewSchedule.Fault("Choose the days and a time like 06:00.") }
+        else { throw NewSchedule.Fault(t("Choose the days and a time like 06:00.")) }
         return "\(minute) \(hour) \(days)"
     }
 
@@ -163,14 +174,23 @@ package struct ScheduleRoutes: Sendable {
         _ caller: PageCaller, _ notice: FormView.Notice?, _ connection: Connection, status: Int = 200,
         given: FormFields? = nil
     ) throws -> Response {
-        let fleets = try connection.query(queries["fleets_seen"], [.int8(ReportView.fleetsMax)])
-            .map { ReportView.Fleet(id: try $0.text("fleet")!, name: try $0.text("name")!) }
+        let fleets = try ReportChoices.fleets(queries, on: connection)
+        let schedules = try AccountScheduleStore.schedules(on: connection)
+        let narrowed = Set(schedules.map(\.of)).subtracting([""])
+        var vehicles: [String: String] = [:]
+        if !narrowed.isEmpty {
+            for row in try connection.query(queries["vehicle_names"], [.textArray(narrowed.sorted())]) {
+                vehicles[try row.text("vehicle")!] = try row.text("name")!
+            }
+        }
         let page = ScheduleView(
-            caller: caller, reports: Report.all.filter { !$0.roles.isDisjoint(with: caller.roles) }, fleets: fleets,
-            schedules: try AccountScheduleStore.schedules(on: connection),
-            runs: try AccountScheduleStore.runs(most: ScheduleRoutes.runsShown, on: connection), given: given)
+            caller: try caller.knowing(schedules.flatMap { $0.mailTo + [$0.account] }, queries, on: connection),
+            reports: Report.all.filter { !$0.roles.isDisjoint(with: caller.roles) }, fleets: fleets,
+            schedules: schedules, runs: try AccountScheduleStore.runs(most: ScheduleRoutes.runsShown, on: connection),
+            vehicles: vehicles, given: given)
         var response = PageShell(caller: caller, assets: assets).page(
-            "scheduled reports", at: "/reports", heading: ScheduleView.heading, main: FormView.said(notice, page.html))
+            t("Scheduled reports"), at: "/reports", heading: ScheduleView.heading, scripts: ["names.js"],
+            main: FormView.said(notice, page.html))
         response.status = status
         return response
     }

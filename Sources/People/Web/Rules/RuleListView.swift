@@ -23,6 +23,10 @@ struct ListedRule {
 /// All rules of the reader's machines, one sentence each.
 struct RuleListView {
     static let days: Int64 = 30
+    /// More are found by searching.
+    private static let rulesMax = 300
+    /// Models and machines to choose from; others are found by searching.
+    private static let subjectsMax = 200
 
     enum Level: String, CaseIterable { case critical, warning, service, shown }
 
@@ -76,7 +80,15 @@ struct RuleListView {
         """
     }
 
-    private var subjects: [(String, String)] {
+    // MARK: What is looked for
+
+    private func path(of: String? = nil, level: String? = nil) -> String {
+        let items = [("q", filter.text), ("of", of ?? filter.of), ("level", level ?? filter.level?.rawValue ?? "")]
+        let query = items.filter { !$0.1.isEmpty }.map { "\($0)=\(URLText.escaped($1))" }
+        return query.isEmpty ? "/thresholds" : "/thresholds?" + query.joined(separator: "&")
+    }
+
+    private var subjects: [(key: String, name: String)] {
         var seen: Set<String> = []
         return rules.filter { seen.insert($0.of.key).inserted }.map {
             ($0.of.key, $0.of.vehicle == nil ? $0.of.title : $0.whose)
@@ -85,22 +97,34 @@ struct RuleListView {
 
     private var search: HTML {
         let levels = [
-            ("", "All that raise alerts"), ("critical", "Critical"), ("warning", "Warning"), ("service", "Service"),
-            ("shown", "Shown only"),
+            ("", t("All that raise alerts")), ("critical", t("Critical")), ("warning", t("Warning")),
+            ("service", t("Service")), ("shown", t("Shown only")),
         ]
+        let kept = [("of", filter.of), ("level", filter.level?.rawValue ?? "")].filter { !$0.1.isEmpty }
         return """
-            <form class="filter" method="get" action="/thresholds" role="search" aria-label="Rules">
-            <div><label for="q">Search</label><input id="q" name="q" type="search" maxlength="80" value="\(filter.text)" \
-            placeholder="coolant, tire, combine"></div>
-            <div><label for="of">Applies to</label><select id="of" name="of"><option value="">All</option>\
-            \(HTML.options(subjects, filter.of))</select></div>
-            <div><label for="level">Severity</label><select id="level" name="level">\
-            \(HTML.options(levels, filter.level?.rawValue ?? ""))</select></div>
-            <button class="btn">Show</button>
-            \(filter.isEmpty ? "" : "<a class=\"btn ghost\" href=\"/thresholds\">Clear</a>")
-            </form>
+            <div class="row wrap rulebar"><form class="in" method="get" action="/thresholds" role="search" aria-label="Rules">\(HTML.icon(.find))\
+            \(kept.map(FormView.hidden).joined())<label class="sr" for="q">Search</label><input class="bare" id="q" name="q" type="search" maxlength="80" \
+            value="\(filter.text)" placeholder="Coolant, tire, combine"><button class="sr" tabindex="-1">Show</button></form>\
+            \(chip(t("Applies to"), [("", t("All"))] + subjects.prefix(RuleListView.subjectsMax), filter.of) { path(of: $0) })\
+            \(chip(t("Severity"), levels, filter.level?.rawValue ?? "") { path(level: $0) })\
+            \(filter.isEmpty ? "" : "<a class=\"chip\" href=\"/thresholds\">\(HTML.icon(.close))Clear</a>")</div>
             """
     }
+
+    private func chip(
+        _ name: String, _ values: [(String, String)], _ chosen: String, _ path: (String) -> String
+    ) -> HTML {
+        let links: [HTML] = values.map { value, text in
+            "<a href=\"\(path(value))\"\(" aria-current=\"true\"", if: value == chosen)>\(text)</a>"
+        }
+        let shown = values.first { $0.0 == chosen }?.1 ?? chosen
+        return """
+            <details class="menu"><summary class="chip">\(name): <b>\(shown)</b>\(HTML.icon(.open))</summary>\
+            <div class="pop">\(links.joined())</div></details>
+            """
+    }
+
+    // MARK: The rules
 
     private var list: HTML {
         let shown = rules.map { ($0, RuleWords($0.rule, in: caller.units)) }.filter { filter.holds($0.0, $0.1) }
@@ -108,40 +132,68 @@ struct RuleListView {
             return """
                 <section class="card">\(filter.isEmpty
                     ? HTML.emptyState(
-                        .rule, "No rules yet", "A rule says when a value of a machine raises an alert.", action: RuleListView.new)
+                        .rule, t("No rules yet"), .t("A rule says when a value of a machine raises an alert."), action: RuleListView.new)
                     : HTML.emptyState(
-                        .find, "No rule fits", "Try another word, or show all rules.",
+                        .find, t("No rule fits"), .t("Try another word, or show all rules."),
                         action: "<a class=\"btn\" href=\"/thresholds\">Show all</a>"))</section>
                 """
         }
-        let rows: [HTML] = shown.map(row)
+        let first = shown.prefix(RuleListView.rulesMax)
+        var groups: [[(ListedRule, RuleWords)]] = []
+        for one in first {
+            if groups.last?.first?.0.of == one.0.of {
+                groups[groups.count - 1].append(one)
+            } else {
+                groups.append([one])
+            }
+        }
+        let rest = shown.count - first.count
         return """
-            <section class="card"><header><h2 id="rules">Rules</h2><span class="count">\(shown.count)</span>\
-            <a class="more" href="/thresholds/tests">Run the rule tests</a></header>
-            <div class="scroll" role="region" aria-labelledby="rules" tabindex="0">
-            <table class="table cards rules"><thead><tr><th scope="col">Rule</th><th scope="col">Severity</th>\
-            <th scope="col">Applies to</th><th scope="col" class="num">Raised in \(RuleListView.days) days</th></tr></thead>
-            <tbody>\(rows.joined(separator: "\n"))</tbody></table></div></section>
+            \(groups.map(group).joined(separator: "\n"))
+            \("<p class=\"soft\">And \(rest) more: search, or choose what they apply to.</p>", if: rest > 0)
             """
     }
 
-    private func row(_ rule: ListedRule, _ words: RuleWords) -> HTML {
+    /// Of one model or machine, the worst first, and then what raises most.
+    private func group(_ rules: [(ListedRule, RuleWords)]) -> HTML {
+        let of = rules[0].0
+        let order: [Level] = [.critical, .warning, .service, .shown]
+        let sorted = rules.enumerated().sorted { one, other in
+            func rank(_ each: (offset: Int, element: (ListedRule, RuleWords))) -> (Int, Int, Int) {
+                (
+                    order.firstIndex(of: RuleListView.level(each.element.1)) ?? 0, -each.element.0.raised, each.offset
+                )
+            }
+            return rank(one) < rank(other)
+        }
+        let about = of.machines.map { caller.words.count($0, .machine) } ?? t("Its own rules, in place of its model's")
+        return """
+            <section class="card rules"><header><h2>\(of.of.vehicle == nil ? of.of.title : of.whose)</h2><span class="count">\(rules.count)</span>\
+            <span class="faint small">\(about)</span><a class="more" href="\(of.of.address)">All values</a></header>
+            \(sorted.map { item($0.element.0, $0.element.1) }.joined(separator: "\n"))</section>
+            """
+    }
+
+    private func item(_ rule: ListedRule, _ words: RuleWords) -> HTML {
         let severity = words.severity
         let tone: HTML = words.isOn && !words.isService ? " \(severity.tone)" : ""
-        let critical: HTML =
-            rule.rule.critical.map { "<small>Critical \(rule.rule.test.rawValue) \(words.unit.full($0))</small>" } ?? ""
-        let machines: HTML = rule.machines.map { "<small>\(caller.words.count($0, .machine))</small>" } ?? ""
+        let raised =
+            words.isOn
+            ? rule.raised == 0
+                ? t("not raised in \(RuleListView.days) days")
+                : t(
+                    rule.raised, one: "raised once in \(RuleListView.days) days",
+                    many: "raised \(rule.raised) times in \(RuleListView.days) days") : t("raises no alert")
         return """
-            <tr><td class="head"><div class="cell"><span class="ic s\(tone)">\(HTML.icon(RuleWords.icon(rule.field)))</span>\
-            <a class="sentence" href="\(rule.address)">\(words.sentence(rule.whose))\(critical)</a></div></td>\
-            <td>\(HTML.pill(severity.tone, severity.words))</td>\
-            <td data-l="Applies to">\(rule.of.vehicle == nil ? "Model \(rule.of.title)" : "\(rule.whose)")\(machines)</td>\
-            <td class="num" data-l="Raised in \(RuleListView.days) days">\(words.isOn ? "\(rule.raised)" : "–")</td></tr>
+            <a class="item rule" href="\(rule.address)"><span class="ic s\(tone)">\(HTML.icon(RuleWords.icon(rule.field)))</span>\
+            <span><span class="say">\(words.brief)</span><small>\([words.beyond, raised].compactMap(\.self).joined(separator: " · "))</small></span>\
+            \(HTML.pill(severity.tone, severity.words))</a>
             """
     }
 
-    static let new: HTML =
+    static var new: HTML {
         "<a class=\"btn primary\" href=\"/thresholds/new\">\(HTML.icon(.plus))<span>New rule</span></a>"
+    }
 
     // MARK: What no rule judges
 
@@ -155,8 +207,9 @@ struct RuleListView {
                 ? "<a class=\"btn small\" href=\"/thresholds/new?of=\(encoded: of.key)\">Add a rule</a>" : ""
             return """
                 <div class="item"><span class="ic s warning">\(HTML.icon(.rule))</span><span><b>\(model)</b>\
-                <small>No rule of this model raises an alert\(machines == 0 ? "" : HTML(": \(caller.words.count(machines, .machine))"))\
-                </small></span>\(way)</div>
+                <small>\(machines == 0
+                    ? t("No rule of this model raises an alert")
+                    : t("No rule of this model raises an alert: \(caller.words.count(machines, .machine))"))</small></span>\(way)</div>
                 """
         }
         let vehicles: [HTML] = unmonitored.prefix(RuleListView.namedMax).map(item)

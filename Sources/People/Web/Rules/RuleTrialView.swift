@@ -53,7 +53,7 @@ struct RuleTrialView {
     var html: HTML {
         guard !isUnknown else { return left }
         return """
-            <div class="ansr"><span class="fig">\(outcome.counts[0])</span><span class="soft" role="status">\(answer)</span></div>
+            <div class="ansr" data-said="\(headline)"><span class="fig">\(outcome.counts[0])</span><span class="soft" role="status">\(answer)</span></div>
             \(left)
             \(chart)
             \(choices)
@@ -64,20 +64,45 @@ struct RuleTrialView {
 
     // MARK: In words
 
+    private var span: String {
+        t(form.days, one: "the last day", many: "the last \(form.days) days")
+    }
+
+    /// All of it in one line, for the top of the page.
+    private var headline: String {
+        let count = outcome.counts[0]
+        let critical = opened.count { $0.severity == .critical }
+        guard critical > 0 else {
+            return t(
+                count, one: "Would have raised \(count) alert in \(span)",
+                many: "Would have raised \(count) alerts in \(span)")
+        }
+        return t(
+            count, one: "Would have raised \(count) alert in \(span), \(critical) critical",
+            many: "Would have raised \(count) alerts in \(span), \(critical) critical")
+    }
+
     private var answer: HTML {
         let count = outcome.counts[0]
-        let machines = Set(opened.map(\.vehicle)).count
+        let machines = form.caller.words.count(Set(opened.map(\.vehicle)).count, .machine)
         let critical = opened.count { $0.severity == .critical }
-        let which =
+        let what =
             count == 0
-            ? ""
-            : " on \(form.caller.words.count(machines, .machine))" + (critical == 0 ? "" : ", \(critical) critical")
+            ? t("alerts in \(span).")
+            : critical == 0
+                ? t(count, one: "alert on \(machines) in \(span).", many: "alerts on \(machines) in \(span).")
+                : t(
+                    count, one: "alert on \(machines) in \(span), \(critical) critical.",
+                    many: "alerts on \(machines) in \(span), \(critical) critical.")
+        // What was raised, by the rules that were in force.
         let beside =
             count == raised
-            ? (count == 0 ? "None was raised." : "As many as were raised.")
-            : "\(raised == 0 ? "None" : "\(raised)") \(raised == 1 || raised == 0 ? "was" : "were") raised."
+            ? count == 0 ? t("In fact there were none either.") : t("In fact there were just as many.")
+            : raised == 0
+                ? t("In fact there were none.")
+                : t(raised, one: "In fact there was \(raised).", many: "In fact there were \(raised).")
         return """
-            \(count == 1 ? "alert" : "alerts")\(which) in the last \(form.days == 1 ? "day" : "\(form.days) days"). <b>\(beside)</b> \
+            \(what) <b title="\(t("Raised by the rules that were in force then"))">\(beside)</b> \
             <span class="faint small nowrap">\(form.caller.words.count(outcome.machines, .machine)), \(form.caller.words.count(outcome.readings, .reading))</span>
             """
     }
@@ -130,12 +155,13 @@ struct RuleTrialView {
 
     private static func verdict(_ alert: BacktestAlert) -> (tone: String, word: String) {
         switch alert.verdict {
-        case .same: ("quiet", "The same")
+        case .same: ("quiet", t("The same"))
         case .changed:
             alert.would?.severity != alert.was?.severity
-                ? ("info", "Now \(alert.would!.severity.rawValue)") : ("info", "Changed")
-        case .added: (alert.would!.severity.rawValue, "New")
-        case .removed: ("quiet", "Gone")
+                ? ("info", alert.would?.severity == .critical ? t("Now critical") : t("Now a warning"))
+                : ("info", t("Changed"))
+        case .added: (alert.would!.severity.rawValue, t("New"))
+        case .removed: ("quiet", t("Gone"))
         }
     }
 
@@ -147,9 +173,8 @@ struct RuleTrialView {
     }
 
     private func lasted(_ episode: Episode) -> String {
-        guard let resolvedMs = episode.resolvedMs else { return "open" }
-        let minutes = (resolvedMs - episode.openedMs) / 60_000
-        return minutes < 120 ? "\(minutes) min" : minutes < 2_880 ? "\(minutes / 60) h" : "\(minutes / 1_440) days"
+        guard let resolvedMs = episode.resolvedMs else { return t("open") }
+        return form.caller.words.span(resolvedMs - episode.openedMs)
     }
 
     // MARK: As a picture
@@ -165,7 +190,10 @@ struct RuleTrialView {
         let bars: [HTML] = outcome.extremes.enumerated().map { day, value in
             guard let value else { return "" }
             let isOpen = open.contains(day)
-            let title = "\(date(day)): \(words.unit.full(value))" + (isOpen ? ", raises an alert" : "")
+            let title =
+                isOpen
+                ? t("\(date(day)): \(words.unit.full(value)), raises an alert")
+                : "\(date(day)): \(words.unit.full(value))"
             return scale.bar(day, value, isOpen: isOpen, title)
         }
         let isBelow = rule.test == .below
@@ -179,7 +207,7 @@ struct RuleTrialView {
             rule.test == .shown
             ? "" : limits.enumerated().map { scale.line($1, $0 == 0 ? "warning" : "critical") }.joined()
         return """
-            <figure class="trial"><figcaption class="legend"><span><i class="sq b"></i>\(isBelow ? "Lowest" : "Highest") of each day</span>\
+            <figure class="trial"><figcaption class="legend"><span><i class="sq b"></i>\(isBelow ? HTML.t("Lowest of each day") : .t("Highest of each day"))</span>\
             <span><i class="sq hit"></i>a day that raises an alert</span>\(legend(limits))</figcaption>
             <div class="plot"><div class="ax" aria-hidden="true"><span>\(words.unit.full(scale.most))</span><span>\(words.unit.full(scale.least))</span></div>
             <svg viewBox="0 0 \(scale.width) \(RuleChart.height)" preserveAspectRatio="none" role="img" aria-label="\(spoken(values, open.count))">\
@@ -191,19 +219,30 @@ struct RuleTrialView {
     private func legend(_ limits: [Int64]) -> HTML {
         guard rule.test != .shown else { return "" }
         return limits.enumerated().map { index, limit -> HTML in
-            "<span class=\"\(index == 0 ? "w" : "c")\"><i class=\"\(index == 0 ? "w" : "c")\"></i>\(index == 0 ? "Warning" : "Critical") \(rule.test.rawValue) \(words.unit.full(limit))</span>"
+            "<span class=\"\(index == 0 ? "w" : "c")\"><i class=\"\(index == 0 ? "w" : "c")\"></i>\(levelWords(index == 0, words.unit.full(limit)))</span>"
         }.joined()
     }
 
-    private func spoken(_ values: [Int64], _ days: Int) -> String {
-        let span = values.min().flatMap { least in values.max().map { (least, $0) } }
-        let range = span.map { "from \(words.unit.text($0)) to \(words.unit.full($1))" } ?? ""
-        return
-            "\(rule.test == .below ? "Lowest" : "Highest") value of each of \(outcome.extremes.count) days, \(range); "
-            + "\(form.caller.words.count(days, .day)) with an alert"
+    private func levelWords(_ isWarning: Bool, _ limit: String) -> String {
+        switch (isWarning, rule.test == .below) {
+        case (true, false): t("Warning above \(limit)")
+        case (true, true): t("Warning below \(limit)")
+        case (false, false): t("Critical above \(limit)")
+        case (false, true): t("Critical below \(limit)")
+        }
     }
 
-    private func date(_ day: Int) -> String { String(clock.minute(daysMs[day]).prefix(10).dropFirst(5)) }
+    private func spoken(_ values: [Int64], _ days: Int) -> String {
+        let (least, most) = (values.min().map(words.unit.full) ?? "", values.max().map(words.unit.full) ?? "")
+        let (all, alerts) = (form.caller.words.count(outcome.extremes.count, .day), form.caller.words.count(days, .day))
+        return rule.test == .below
+            ? t("Lowest value of each of \(all), from \(least) to \(most); \(alerts) with an alert")
+            : t("Highest value of each of \(all), from \(least) to \(most); \(alerts) with an alert")
+    }
+
+    private func date(_ day: Int) -> String {
+        form.caller.words.date(CivilDate(ofMs: daysMs[day], zone: form.caller.clock.zone))
+    }
 
     // MARK: Now
 

@@ -32,10 +32,10 @@ struct RuleUnit {
         return number(Double(stored) / 1_000 * factor + offset)
     }
 
-    /// With the unit behind it: `85 °C`.
+    /// To be read, with the unit behind it: `85 °C`. Rounded as all values that are read are, which fields to be typed in are not.
     func full(_ stored: Int64) -> String {
-        let text = text(stored)
-        return shown.isEmpty ? text : "\(text) \(shown == "days" && text == "1" ? "day" : shown)"
+        let text = number(value(stored))
+        return shown.isEmpty ? text : "\(text) \(shown == "days" ? text == "1" ? t("day") : t("days") : shown)"
     }
 
     /// Thousandths of the file's unit as a number of the reader's.
@@ -74,8 +74,12 @@ enum RuleSpan {
 
     static func text(_ ms: Int64) -> String {
         let (number, unit) = parts(ms)
-        return unit == "days" && number == "1" ? "1 day" : "\(number) \(unit)"
+        guard unit == "days" else { return "\(number) \(unit)" }
+        return number == "1" ? t("1 day") : t("\(number) days")
     }
+
+    /// The units to choose from, as people read them.
+    static var choices: [(String, String)] { units.map { ($0.name, $0.name == "days" ? t("days") : $0.name) } }
 
     /// Seconds, as the file writes them; what is no number stays as it is.
     static func seconds(_ text: String, _ unit: String?) -> String {

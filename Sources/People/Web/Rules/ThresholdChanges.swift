@@ -23,17 +23,18 @@ extension ThresholdRoutes {
             shown(form, notice, tried: tried, asksAnyway: asksAnyway, status: status)
         }
         guard form.basedOn == form.version else {
-            let now = form.standing.map { RuleWords($0, in: caller.units).short } ?? "no rule"
+            let now = form.standing.map { RuleWords($0, in: caller.units).short } ?? t("no rule")
             return again(
                 ThresholdView.faults(
-                    "Not saved: somebody has changed this rule since you opened the page. It is now: \(now). "
-                        + "What you wrote stands below; save it again to put it in the place of theirs.", []),
+                    t(
+                        "Not saved: somebody has changed this rule since you opened the page. It is now: \(now). What you wrote stands below; save it again to put it in the place of theirs."
+                    ), []),
                 status: 409)
         }
         guard form.overtaken.isEmpty else {
             return again(
                 ThresholdView.faults(
-                    "Not saved: somebody has changed this rule since you opened the page, of:",
+                    t("Not saved: somebody has changed this rule since you opened the page, of:"),
                     form.overtaken),
                 status: 409)
         }
@@ -67,8 +68,8 @@ extension ThresholdRoutes {
             return again(
                 ThresholdView.faults(
                     isRemoval
-                        ? "Not changed: rule tests fail without it."
-                        : "Not changed: rule tests fail with it.", [])
+                        ? t("Not changed: rule tests fail without it.")
+                        : t("Not changed: rule tests fail with it."), [])
                     + ThresholdView.tests(tests), asksAnyway: true, status: 409)
         }
         return try save(
@@ -83,7 +84,7 @@ extension ThresholdRoutes {
 
         func notice(_ form: ThresholdForm) -> HTML {
             let beside = errors.keys.sorted().map { "\(ThresholdForm.labels[$0] ?? $0): \(errors[$0] ?? "")" }
-            return ThresholdView.faults("Not saved. Please check:", beside + rest)
+            return ThresholdView.faults(t("Not saved. Please check:"), beside + rest)
         }
     }
 
@@ -119,9 +120,9 @@ extension ThresholdRoutes {
         let bytes = RuleSet([:], machines: rules.machines.filter { mine.contains($0.key) }).text.utf8.count
         let most = RuleSet.textBytesMax / 4
         guard bytes > most else { return nil }
-        return
-            "Not changed: the rules of your machines would take \(bytes) bytes, and may take \(most). Remove some, shorten what "
-            + "to do about them, or ask an administrator for a rule of the model."
+        return t(
+            "Not changed: the rules of your machines would take \(bytes) bytes, and may take \(most). Remove some, shorten what to do about them, or ask an administrator for a rule of the model."
+        )
     }
 
     private func save(

@@ -52,6 +52,14 @@ package struct ThresholdFiles: Sendable {
             }
         }
 
+        /// As pages say it.
+        var shown: String {
+            switch self {
+            case .model(let name): name
+            case .machine(let vehicle): t("machine \(vehicle.text)")
+            }
+        }
+
         var address: String {
             switch self {
             case .model(let name): "/thresholds/models/" + URLText.escaped(name)

@@ -214,12 +214,14 @@ struct ThresholdForm {
     // MARK: What is wrong
 
     /// The labels of the fields, by element.
-    static let labels = [
-        "test": "When", "threshold": "Limit", "critical": "Critical", "clear": "Ends at", "unit": "Unit in the file",
-        "type": "Kind of value", "user": "Who sees it", "for": "For", "absent": "No information for",
-        "every": "Service interval", "soon": "Due soon", "recommended": "Recommended", "capacity": "Capacity",
-        "advice": "What to do",
-    ]
+    static var labels: [String: String] {
+        [
+            "test": t("When"), "threshold": t("Limit"), "critical": t("Critical"), "clear": t("Alert ends at"),
+            "unit": t("Unit in the file"), "type": t("Kind of value"), "user": t("Who sees it"), "for": t("For"),
+            "absent": t("No information for"), "every": t("Service interval"), "soon": t("Due soon"),
+            "recommended": t("Recommended"), "capacity": t("Capacity"), "advice": t("What to do"),
+        ]
+    }
 
     /// Notes the faults of the resulting files beside their fields.
     /// - Returns: those that belong to no field.
@@ -240,8 +242,9 @@ struct ThresholdForm {
         let limit = [typed["threshold"] ?? "", shownUnit].filter { !$0.isEmpty }.joined(separator: " ")
         let isBelow = test == .below
         switch (problem.element, problem.reason) {
-        case ("critical", .contradicts): return "Must be \(isBelow ? "below" : "above") the limit, \(limit)."
-        case ("clear", .contradicts): return "Must be \(limit) or \(isBelow ? "more" : "less")."
+        case ("critical", .contradicts):
+            return isBelow ? t("Must be below the limit, \(limit).") : t("Must be above the limit, \(limit).")
+        case ("clear", .contradicts): return isBelow ? t("Must be \(limit) or more.") : t("Must be \(limit) or less.")
         default: return problem.why.prefix(1).uppercased() + problem.why.dropFirst()
         }
     }

@@ -16,6 +16,7 @@ extension ThresholdForm {
         <form id="rule" class="stack rule" method="post" action="\(address)">
         \(FormView.hidden(CSRFGuard.field, caller.mark))\(FormView.hidden("based_on", version))\
         \(FormView.hidden("in", isShownConverted ? shownUnit : ""))
+        \(tally)
         <section class="card"><div class="body form">
         <div class="sentence">\(sentence)</div>
         \(["threshold", "for", "test"].map { error($0) }.joined())
@@ -29,6 +30,13 @@ extension ThresholdForm {
         """
     }
 
+    /// Its effect in one line, which stays in sight while the form is edited. The page's script fills it.
+    private var tally: HTML {
+        kind == nil
+            ? ""
+            : "<p class=\"strip tally\" id=\"tally\" aria-hidden=\"true\" hidden>\(HTML.icon(.bell))<span></span></p>"
+    }
+
     private var about: HTML {
         if let alert {
             let back: HTML = alert.isEmpty ? "/alerts" : "/alerts/\(encoded: alert)"
@@ -39,9 +47,10 @@ extension ThresholdForm {
         }
         guard let vehicle = of.vehicle else { return "" }
         let standard: HTML =
-            ofModel.map { "Its model's rule: \(RuleWords($0, in: caller.units).short)." }
-            ?? "Its model has no rule of it."
-        let own: HTML = standing == nil ? "Saving gives it a rule of its own." : "This machine has a rule of its own."
+            ofModel.map { HTML(t("Its model's rule: \(RuleWords($0, in: caller.units).short).")) }
+            ?? .t("Its model has no such rule.")
+        let own: HTML =
+            standing == nil ? .t("Saving gives it a rule of its own.") : .t("This machine has a rule of its own.")
         return
             "<p class=\"soft\"><a href=\"/vehicles/\(encoded: vehicle.text)?kind=machine\">\(whose)</a>: \(own) \(standard)\(modelLink)</p>"
     }
@@ -66,27 +75,31 @@ extension ThresholdForm {
         }
         if isService {
             return """
-                <span>Tell me when <b>\(whose)</b> has run</span>\(value("every", "Hours between services", "h"))\
-                <span>since its last service, and</span>\(value("soon", "Hours before it is due", "h"))<span>before that</span>\
+                <span>Tell me when <b>\(whose)</b> has run</span>\(value("every", t("Hours between services"), "h"))\
+                <span>since its last service, and</span>\(value("soon", t("Hours before it is due"), "h"))<span>before that</span>\
                 \(FormView.hidden("test", "above"))\(FormView.hidden("threshold", typed["threshold"] ?? ""))
                 """
         }
         let start: HTML = "<span>Tell me when <b>\(RuleWords.noun(field))</b> of <b>\(whose)</b></span>"
-        let hold: HTML = "<span>for longer than</span>\(span("for", "Must hold for longer than"))"
+        let hold: HTML = "<span>for longer than</span>\(span("for", t("Must hold for longer than")))"
         switch kind {
         case .flag:
             let states = Threshold.Test.allCases.map { test in
-                (test.rawValue, test == .shown ? "is anything (never alert)" : RuleWords.state(field, test))
+                (test.rawValue, test == .shown ? t("is anything (never alert)") : RuleWords.state(field, test))
             }
-            return "\(start)\(choice("test", "When", states))\(FormView.hidden("threshold", ""))\(hold)"
+            return "\(start)\(choice("test", t("When"), states))\(FormView.hidden("threshold", ""))\(hold)"
         case .time:
             let tests = [
-                ("above", "is more than"), ("below", "is less than"), ("none", "is anything (never alert), not"),
+                ("above", t("is more than")), ("below", t("is less than")),
+                ("none", t("is anything (never alert), not")),
             ]
-            return "\(start)\(choice("test", "When", tests))\(value("threshold", "Limit", shownUnit))<span>ago</span>"
+            return
+                "\(start)\(choice("test", t("When"), tests))\(value("threshold", t("Limit"), shownUnit))<span>ago</span>"
         case .number, .count:
-            let tests = [("above", "is above"), ("below", "is below"), ("none", "is anything (never alert), not")]
-            return "\(start)\(choice("test", "When", tests))\(value("threshold", "Limit", shownUnit))\(hold)"
+            let tests = [
+                ("above", t("is above")), ("below", t("is below")), ("none", t("is anything (never alert), not")),
+            ]
+            return "\(start)\(choice("test", t("When"), tests))\(value("threshold", t("Limit"), shownUnit))\(hold)"
         }
     }
 
@@ -107,8 +120,8 @@ extension ThresholdForm {
         """
         <span class="in\(" bad", if: errors[name] != nil)"><input id="\(name)" name="\(name)" type="text" inputmode="decimal" maxlength="64" size="3" \
         autocomplete="off" placeholder="0" aria-label="\(label)" value="\(typed[name] ?? "")"\(described(name))>\
-        <select name="\(name)_unit" aria-label="\(label): unit">\
-        \(HTML.options(RuleSpan.units.map { ($0.name, $0.name) }, typed[name + "_unit"]))</select></span>
+        <select name="\(name)_unit" aria-label="\(t("\(label): unit"))">\
+        \(HTML.options(RuleSpan.choices, typed[name + "_unit"]))</select></span>
         """
     }
 
@@ -140,12 +153,14 @@ extension ThresholdForm {
         guard let kind, kind != .flag, !isService else { return "" }
         let isBelow = test == .below
         return """
-            <div class="lv"><span class="pill warning">Warning</span><span class="soft">beyond the limit above</span></div>
+            <div class="lv"><span class="pill warning">Warning</span><span class="soft">beyond the limit in the sentence</span></div>
             <div class="lv"><span class="pill critical">Critical</span><span class="row"><span class="soft">beyond</span>\
-            \(value("critical", "Critical beyond", shownUnit))<span class="faint small">leave empty for none</span></span></div>
+            \(value("critical", t("Critical beyond"), shownUnit))<span class="faint small">leave empty for none</span></span></div>
             \(error("critical"))
-            <div class="lv"><span class="pill ok">Ends</span><span class="row"><span class="soft">at</span>\
-            \(value("clear", "Ends at", shownUnit))<span class="faint small">or \(isBelow ? "more" : "less"); leave empty for the limit</span></span></div>
+            <div class="lv"><span class="pill ok">Alert ends</span><span class="row"><span class="soft">\(isBelow ? HTML.t("back above") : .t("back below"))</span>\
+            \(value("clear", t("Alert ends at"), shownUnit))<span class="faint small">\(isBelow
+                ? HTML.t("A little above the limit, so that a value that wavers does not raise one alert after another. Leave empty for the limit itself.")
+                : .t("A little below the limit, so that a value that wavers does not raise one alert after another. Leave empty for the limit itself."))</span></span></div>
             \(error("clear"))
             """
     }
@@ -156,20 +171,20 @@ extension ThresholdForm {
         let absent: HTML =
             kind == nil
             ? ""
-            : "<div class=\"fld w4\"><label for=\"absent\">Also when nothing is heard for</label>\(span("absent", "No information for"))\(error("absent"))</div>"
+            : "<div class=\"fld w4\"><label for=\"absent\">Also when nothing is heard for</label>\(span("absent", t("No information for")))\(error("absent"))</div>"
         let isNumber = kind == .number || kind == .count
         return """
-            <details\(" open", if: isOpen)><summary class="soft small">More: who sees it, advice\(", silence", if: kind != nil)</summary><div class="grid">
+            <details\(" open", if: isOpen)><summary class="soft small">\(kind == nil ? HTML.t("More: who sees it, advice") : .t("More: who sees it, advice, silence"))</summary><div class="grid">
             \(absent)
             <div class="fld w4"><label for="user">Who sees it</label>\(choice("user", nil, [
-                ("farmer", "Everybody who sees the machine"), ("dealer", "Dealers and developers"), ("developer", "Developers"),
+                ("farmer", t("Everybody who sees the machine")), ("dealer", t("Dealers and developers")), ("developer", t("Developers")),
             ]))\(error("user"))</div>
-            \(isNumber && !isService ? "\(plain("recommended", "Recommended value", shownUnit))\(plain("capacity", "Capacity", shownUnit))" : "")
+            \(isNumber && !isService ? "\(plain("recommended", t("Recommended value"), shownUnit))\(plain("capacity", t("Capacity"), shownUnit))" : "")
             \(isService ? "" : "\(leftover("every"))\(leftover("soon"))")
             <div class="fld w4"><label for="unit">Unit in the file</label><input id="unit" name="unit" type="text" maxlength="64" \
             autocomplete="off" value="\(typed["unit"] ?? "")"\(described("unit"))>\(error("unit"))</div>
             <div class="fld w4"><label for="type">Kind of value</label>\(choice("type", nil, [
-                ("int", "Number"), ("bool", "Yes or no"), ("string", "Text"),
+                ("int", t("Number")), ("bool", t("Yes or no")), ("string", t("Text")),
             ]))\(error("type"))</div>
             <div class="fld w12"><label for="advice">What to do about it</label><textarea id="advice" name="advice" rows="2" \
             maxlength="1000"\(described("advice"))>\(typed["advice"] ?? "")</textarea><span class="help">Shown with the alert.</span>\(error("advice"))</div>
@@ -191,9 +206,9 @@ extension ThresholdForm {
     private var machines: HTML {
         guard !others.isEmpty, of.vehicle != nil else { return "" }
         let checks: [HTML] = others.map { other in
-            let own = other.standing.map { ", its own now: \(RuleWords($0, in: caller.units).short)" } ?? ""
+            let own = other.standing.map { t("its own now: \(RuleWords($0, in: caller.units).short)") }
             return
-                "<label class=\"check\"><input type=\"checkbox\" name=\"also\" value=\"\(other.vehicle.text) \(other.version)\"\(" checked", if: other.basedOn != nil)> \(other.vehicle.text)\(own)</label>"
+                "<label class=\"check\"><input type=\"checkbox\" name=\"also\" value=\"\(other.vehicle.text) \(other.version)\"\(" checked", if: other.basedOn != nil)> \(other.vehicle.text)\(own.map { ", \($0)" as HTML })</label>"
         }
         return
             "<section class=\"card\"><header><h2>Also for these machines of yours</h2></header><div class=\"body tight\">\(checks.joined(separator: "\n"))</div></section>"
@@ -253,7 +268,7 @@ extension ThresholdForm {
         let removal: HTML =
             standing == nil
             ? ""
-            : "<button class=\"btn ghost\" name=\"do\" value=\"remove\" formnovalidate>\(isOfModel ? "Remove this rule" : "Back to its model's rule")</button>"
+            : "<button class=\"btn ghost\" name=\"do\" value=\"remove\" formnovalidate>\(isOfModel ? HTML.t("Remove this rule") : .t("Back to its model's rule"))</button>"
         let attempt: HTML = kind == nil ? "" : "<button class=\"btn\" name=\"do\" value=\"try\">Try it</button>"
         return """
             <section class="card saver"><div class="row wrap body tight"><span class="soft grow" id="changed" role="status"></span>\(anyway)\

@@ -9,7 +9,7 @@ internal import Storage
 
 /// The list of all rules, and the choice of a new one.
 extension ThresholdRoutes {
-    private static let editsMax: Int64 = 30
+    private static let editsMax: Int64 = 15
 
     func list(_ request: Request, _ caller: PageCaller, _ folder: RuleFolder, _ connection: Connection) throws
         -> Response
@@ -42,25 +42,39 @@ extension ThresholdRoutes {
                 .map { ($0, counts.machines[$0] ?? 0) },
             unmonitored: try UnmonitoredVehicle.read(queries, on: connection), caller: caller,
             mayEditModels: mayEditModels,
-            history: try history(caller, connection))
-        return shown("Rules", crumb: nil, actions: RuleListView.new, caller, view.html)
+            history: try history(rules, caller, connection))
+        return shown(t("Rules"), crumb: nil, actions: RuleListView.new, caller, view.html)
     }
 
-    private func history(_ caller: PageCaller, _ connection: Connection) throws -> HTML {
+    private func history(_ rules: RuleSet, _ caller: PageCaller, _ connection: Connection) throws -> HTML {
         let rows = try connection.query(queries["rule_versions"], [.int8(ThresholdRoutes.editsMax)])
-        return HTML.table(
-            caption: "Versions and changes",
-            headers: [.word("When"), .text("By"), .prose("Changed in a page"), .word("Version")],
+        let caller = try caller.knowing(try rows.map { try $0.text("account") }, queries, on: connection)
+        let table = HTML.table(
+            caption: t("Rule history"),
+            headers: [.word(t("When")), .text(t("By")), .prose(t("Change")), .word(t("Version"))],
             rows: try rows.map { row in
-                [
+                let changes = try row.textArray("changes")?.compactMap(\.self)
+                let version = try row.text("version") ?? ""
+                return [
                     // The first set holds for all readings before it, too.
                     try row.timestampMs("at").map {
-                        $0 <= UTC.plausible.lowerBound ? "from the beginning" : caller.clock.html($0)
-                    }, .text(try row.text("account") ?? "files or commands"),
-                    .text(try row.textArray("changes")?.compactMap { $0 }.joined(separator: "; ")),
-                    "<span class=\"mono\">\(try row.text("version") ?? "")</span>",
+                        $0 <= UTC.plausible.lowerBound ? .t("From the beginning") : caller.clock.html($0)
+                    },
+                    .text(try row.text("account").map { AlertWords.person($0, caller) } ?? t("Files or commands")),
+                    changes.map { said($0, rules, caller) } ?? .t("Published from the rule files"),
+                    "<span class=\"mono\" title=\"\(version)\">\(String(version.prefix(8)))</span>",
                 ]
-            }, empty: "Nothing was published yet.")
+            }, empty: t("Nothing was published yet."), narrow: .cards)
+        return "\(table)<p class=\"soft small\"><a class=\"more\" href=\"/thresholds/tests\">Run the rule tests</a></p>"
+    }
+
+    /// Each change in words; one that is written in another way stands as it is.
+    private func said(_ changes: [String], _ rules: RuleSet, _ caller: PageCaller) -> HTML {
+        changes.map { change -> HTML in
+            guard let words = RuleChangeWords(change) else { return HTML(change) }
+            return HTML(
+                words.text({ of, field in of.flatMap { ThresholdRoutes.rule($0, field, rules) } }, in: caller.units))
+        }.joined(separator: "<br>")
     }
 
     /// What a new rule is of and looks at; both chosen, it goes to the form.
@@ -75,10 +89,10 @@ extension ThresholdRoutes {
         }
         guard !subjects.isEmpty else {
             return shown(
-                "New rule", caller,
+                t("New rule"), caller,
                 """
                 <section class="card">\(HTML.emptyState(
-                    .tractor, "No machines yet", "Rules are for machines of your fleets.",
+                    .tractor, t("No machines yet"), .t("Rules are for machines of your fleets."),
                     action: "<a class=\"btn\" href=\"/vehicles\">Vehicles</a>"))</section>
                 """)
         }
@@ -86,7 +100,7 @@ extension ThresholdRoutes {
         let fields =
             ThresholdField.all.filter { RuleWords.isJudged($0) } + ThresholdField.all.filter { !RuleWords.isJudged($0) }
         return shown(
-            "New rule", caller,
+            t("New rule"), caller,
             """
             <form class="card" method="get" action="/thresholds/new"><div class="body form"><div class="sentence"><span>Tell me about</span>\
             <select class="box" name="parameter" aria-label="Value">\(HTML.options(fields.map { ($0.shownName, RuleWords.noun($0)) }, field?.shownName))</select>\
@@ -101,7 +115,7 @@ extension ThresholdRoutes {
     ) throws -> [(of: ThresholdFiles.Subject, name: String)] {
         let isEditor = !caller.roles.isDisjoint(with: ThresholdRoutes.modelEditors)
         let models: [(of: ThresholdFiles.Subject, name: String)] =
-            isEditor ? ThresholdFiles.models(folder).map { (.model($0), "all \($0) machines") } : []
+            isEditor ? ThresholdFiles.models(folder).map { (.model($0), t("all \($0) machines")) } : []
         let machines = try connection.query(
             queries["rule_own_machines"], [.int8(ThresholdRoutes.machinesMax)]
         ).compactMap { row -> (of: ThresholdFiles.Subject, name: String)? in

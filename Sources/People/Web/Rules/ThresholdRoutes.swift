@@ -73,7 +73,7 @@ package struct ThresholdRoutes: Sendable {
 
     private func tests(_ caller: PageCaller, _ folder: RuleFolder) throws -> Response {
         let run = RuleTestRun(try thresholdFiles.tests(), by: try thresholdFiles.load(folder))
-        return shown("Rule tests", caller, ThresholdView.tests(run))
+        return shown(t("Rule tests"), caller, ThresholdView.tests(run))
     }
 
     private func parameters(
@@ -207,7 +207,7 @@ package struct ThresholdRoutes: Sendable {
 
     // MARK: Around it
 
-    static let crumb: PageHeading.Crumb = ("Rules", "/thresholds")
+    static var crumb: PageHeading.Crumb { (t("Rules"), "/thresholds") }
 
     /// As sentences name it: `any S690 Combine`, or a machine's name.
     func whose(_ of: ThresholdFiles.Subject, _ connection: Connection) throws -> String {
@@ -219,7 +219,7 @@ package struct ThresholdRoutes: Sendable {
     }
 
     /// One machine is enough for an alert, however many there are.
-    static func whose(model: String) -> String { "any \(model)" }
+    static func whose(model: String) -> String { t("any \(model)") }
 
     func counts(_ rules: RuleSet, _ caller: PageCaller, _ connection: Connection) throws -> RuleCounts {
         let sinceMs = ThresholdRoutes.days(Int(RuleListView.days), Clock.nowMs(), caller.zone)[0]
@@ -232,7 +232,7 @@ package struct ThresholdRoutes: Sendable {
             return try body(try thresholdFiles.read())
         } catch let error where !(error is PostgresError) {
             var response = shown(
-                "Rules", crumb: nil, caller,
+                t("Rules"), crumb: nil, caller,
                 "<p role=\"alert\" class=\"strip critical\">\(HTML.icon(.warn))<span>The rule files cannot be used as they stand. The last good set stays in force.</span></p>\n<pre class=\"scroll\" tabindex=\"0\">\(String(describing: error))</pre>"
             )
             response.status = 503
@@ -246,10 +246,12 @@ package struct ThresholdRoutes: Sendable {
         let words = form.words
         let isNew = form.standing == nil && form.ofModel == nil
         let pill =
-            isNew ? HTML.pill("quiet", "New") : words.isOn ? HTML.pill("ok", "On") : HTML.pill("quiet", "Shown only")
+            isNew
+            ? HTML.pill("quiet", t("New"))
+            : words.isOn ? HTML.pill("ok", t("On")) : HTML.pill("quiet", t("Shown only"))
         let whose = form.of.vehicle == nil ? form.of.title : form.whose
         return shown(
-            "\(form.field.shownName) of \(whose)", crumb: (whose, form.of.address), status: pill, form.caller,
+            t("\(form.field.shownName) of \(whose)"), crumb: (whose, form.of.address), status: pill, form.caller,
             form.html(notice, tried: tried, asksAnyway: asksAnyway), scripts: ["alerts/rules.js"], status: status)
     }
 

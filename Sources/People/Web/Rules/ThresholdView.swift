@@ -20,22 +20,31 @@ enum ThresholdView {
 
     /// The notice for such an address; nil: none.
     static func said(_ query: [String: String], of: ThresholdFiles.Subject) -> String? {
-        guard let text = query["said"].flatMap({ texts[$0] }) else { return nil }
         let others = (query["with"] ?? "").split(separator: ",").prefix(namedMax).compactMap { VehicleID(String($0)) }
-        guard !others.isEmpty else { return text.replacing("…", with: of.title) }
+        guard !others.isEmpty else { return text(query["said"], of.shown) }
         let named = ([of.vehicle?.text ?? of.title] + others.map(\.text)).joined(separator: ", ")
-        let more = query["more"].flatMap { Int($0) }.map { " and \($0) more" } ?? ""
-        return text.replacing("…", with: "machines \(named)\(more)")
+        guard let more = query["more"].flatMap({ Int($0) }) else { return text(query["said"], t("machines \(named)")) }
+        return text(query["said"], t("machines \(named) and \(more) more"))
     }
 
-    private static let texts = [
-        "published": "Rule saved for …. It holds for readings from now on.",
-        "removed": "Rule removed for …, for readings from now on.",
-        "back": "The model's rule holds again for …, for readings from now on.",
-        "same": "Nothing to change: that is the rule already.",
-        "waiting":
-            "Rule saved. It is not in force yet: that follows by itself as soon as the server can reach its log and database.",
-    ]
+    /// What was done to a rule.
+    private enum Said: String {
+        case published, removed, back, same, waiting
+    }
+
+    private static func text(_ said: String?, _ whose: String) -> String? {
+        switch said.flatMap(Said.init) {
+        case .published: t("Rule saved for \(whose). It holds for readings from now on.")
+        case .removed: t("Rule removed for \(whose), for readings from now on.")
+        case .back: t("The model's rule holds again for \(whose), for readings from now on.")
+        case .same: t("Nothing to change: that is the rule already.")
+        case .waiting:
+            t(
+                "Rule saved. It is not in force yet: that follows by itself as soon as the server can reach its log and database."
+            )
+        case nil: nil
+        }
+    }
 
     /// All parameters of a model, or those that a machine has of its own beside its model's.
     /// - Parameter own: of a model, the machines that are the reader's.
@@ -48,8 +57,10 @@ enum ThresholdView {
         let standard = of.vehicle == nil ? [] : model.flatMap { rules.models[$0] } ?? []
         let notice: HTML? = said.map { HTML.notice(.done($0)) }
         let table = HTML.table(
-            caption: "Rules of \(of.vehicle == nil ? of.title : whose)",
-            headers: [.word("Parameter"), .prose("Rule"), .text("Who sees it"), .text("Whose")],
+            caption: t("Rules of \(of.vehicle == nil ? of.title : whose)"),
+            headers: [
+                .word(t("Parameter")), .prose(t("Rule")), .text(t("Who sees it")), .text(t("Whose")),
+            ],
             rows: ThresholdField.all.map { field in
                 let mine = own.first { $0.field == field }
                 let rule = mine ?? standard.first { $0.field == field }
@@ -59,16 +70,17 @@ enum ThresholdView {
                         ? "<a class=\"name\" href=\"\(of.address)/\(encoded: field.shownName)\">\(field.shownName)</a>"
                         : HTML(field.shownName),
                     rule == nil
-                        ? (mayEdit ? "<span class=\"faint\">No rule</span>" : "No rule") : words.sentence(whose),
-                    .text(rule?.audience.rawValue),
+                        ? (mayEdit ? "<span class=\"faint\">No rule</span>" : .t("No rule")) : words.sentence(whose),
+                    .text((rule?.audience.rawValue).map(RuleChangeWords.audience)),
                     .text(
                         mine == nil
-                            ? (rule == nil ? nil : "its model's") : of.vehicle == nil ? "the model's" : "its own"),
+                            ? (rule == nil ? nil : t("its model's"))
+                            : of.vehicle == nil ? t("the model's") : t("its own")),
                 ]
             }, empty: "", narrow: .cards)
         let about: HTML =
             of.vehicle.map {
-                "<p><a href=\"/vehicles/\(encoded: $0.text)?kind=machine\">Machine \($0.text)</a>, model \(model ?? "not known")</p>\n"
+                "<p><a href=\"/vehicles/\(encoded: $0.text)?kind=machine\">Machine \($0.text)</a>, model \(model ?? t("not known"))</p>\n"
             } ?? ""
         let how: HTML =
             mayEdit
@@ -83,7 +95,7 @@ enum ThresholdView {
         }
         let links: [HTML] = machines.map { "<a href=\"\(ThresholdFiles.Subject.machine($0).address)\">\($0.text)</a>" }
         return
-            "<p>These hold for machines of everybody: changing them is for developers and administrators. \(links.isEmpty ? "A machine of your fleets can have rules of its own." : "Yours can have rules of their own: \(links.joined(separator: ", ")).")</p>"
+            "<p>These hold for machines of everybody: changing them is for developers and administrators. \(links.isEmpty ? "<span>A machine of your fleets can have rules of its own.</span>" : "<span>Yours can have rules of their own: \(links.joined(separator: ", ")).</span>")</p>"
     }
 
     static func tests(_ run: RuleTestRun) -> HTML {

@@ -104,9 +104,11 @@ struct SearchIndex {
         return try TaxonQueries.search(folded, most: SearchIndex.hitsMax, on: connection).map { match in
             Hit(
                 kind: .species, name: match.given,
-                about: match.given == match.accepted ? match.rank : "\(match.accepted), \(match.rank)",
+                about: match.given == match.accepted
+                    ? TaxonView.rank(match.rank) : "\(match.accepted), \(TaxonView.rank(match.rank))",
                 icon: .butterfly,
-                address: "/sightings?taxon=\(URLText.escaped(match.accepted))")
+                address: (TaxonView.hasPage(match.rank) ? "/sightings/species/" : "/sightings?taxon=")
+                    + URLText.escaped(match.accepted))
         }
     }
 
@@ -114,11 +116,10 @@ struct SearchIndex {
         guard caller.roles.contains(.administrator) else { return [] }
         return try AdministrationStore.accounts(on: connection).filter { $0.mail != nil || !$0.roles.isEmpty }.map {
             row in
-            let roles = Role.allCases.filter(row.roles.contains).map(\.name).joined(separator: ", ")
-            let about = [row.name.isEmpty ? nil : row.account, row.mail, roles.isEmpty ? nil : roles].compactMap { $0 }
+            let about = [row.name.isEmpty ? nil : row.account, row.mail, Role.titles(row.roles)].compactMap { $0 }
             return Hit(
-                kind: .person, name: row.name.isEmpty ? row.account : row.name, about: about.joined(separator: ", "),
-                icon: .person, address: "/administration?q=\(URLText.escaped(row.account))")
+                kind: .person, name: row.called, about: about.joined(separator: ", "),
+                icon: .person, address: "/administration/people/\(URLText.escaped(row.account))")
         }
     }
 

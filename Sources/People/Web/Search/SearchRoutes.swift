@@ -43,7 +43,7 @@ package final class SearchRoutes: Sendable {
                 let text = SearchRoutes.text(request)
                 let found = try found(text, caller, connection)
                 return PageShell(caller: caller, assets: assets).page(
-                    text.isEmpty ? "search" : "search: \(text)", at: "/search", heading: PageHeading("Search"),
+                    text.isEmpty ? t("Search") : t("Search: \(text)"), at: "/search", heading: PageHeading(t("Search")),
                     main: SearchView(caller: caller, text: text, found: found).html)
             }
         }

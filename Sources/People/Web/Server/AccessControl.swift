@@ -80,7 +80,8 @@ package final class AccessControl: Sendable {
             }
             if caller.lacksSecondFactor { return .seeOther(SecondFactorRule.path) }
             if let roles, caller.roles.isDisjoint(with: roles) {
-                return .page(AccountView.notForYou(AccessControl.list(roles)), status: 403)
+                return .page(
+                    AccountView.notForYou(Role.titles(roles), back: RefusalView.back(request)), status: 403)
             }
             return try noted(request, caller) {
                 try seeing(caller, pool, Connection.beginSnapshot, body)

@@ -2,18 +2,22 @@ internal import Basics
 internal import Codecs
 internal import Formats
 internal import HTTPServer
+internal import Presentation
 
 /// A form of a page as the request that an app would send, and the answer to it in words for people.
 struct FormRequest {
     /// The page's labels for the request's keys.
-    private static let labels: KeyValuePairs = [
-        "from_latitude_deg": "the latitude of the start", "from_longitude_deg": "the longitude of the start",
-        "to_latitude_deg": "the latitude of the destination", "to_longitude_deg": "the longitude of the destination",
-        "from_address": "the address of the start", "to_address": "the address of the destination",
-        "latitude_deg": "the latitude", "longitude_deg": "the longitude", "passengers": "the number of passengers",
-        "description": "the description", "reason": "the reason", "capacity": "the number of seats",
-        "vehicle": "the vehicle's id",
-    ]
+    private static var labels: KeyValuePairs<String, String> {
+        [
+            "from_latitude_deg": t("the latitude of the start"), "from_longitude_deg": t("the longitude of the start"),
+            "to_latitude_deg": t("the latitude of the destination"),
+            "to_longitude_deg": t("the longitude of the destination"),
+            "from_address": t("the address of the start"), "to_address": t("the address of the destination"),
+            "latitude_deg": t("the latitude"), "longitude_deg": t("the longitude"),
+            "passengers": t("the number of passengers"), "description": t("the description"),
+            "reason": t("the reason"), "capacity": t("the number of seats"), "vehicle": t("the vehicle's id"),
+        ]
+    }
 
     let request: Request
 
@@ -49,7 +53,7 @@ struct FormRequest {
     static func fault(_ response: Response) -> String? {
         guard response.status >= 400 else { return nil }
         guard let tree = try? JSONValue(response.body), var text = tree["detail"]?.text else {
-            return "This did not work. Try again in a moment."
+            return t("This did not work. Try again in a moment.")
         }
         for (key, label) in labels { text = text.replacing("`\(key)`", with: label) }
         return text.prefix(1).uppercased() + text.dropFirst()
@@ -59,7 +63,7 @@ struct FormRequest {
     static func answer(
         _ response: Response, to page: String, again: @escaping @Sendable (_ why: String, _ status: Int) -> Response
     ) -> Response {
-        response.then { response in
+        response.thenPage { response in
             // 202: on the log, and not decided yet.
             let back = page + (response.status == 202 ? "?taken" : "")
             return fault(response).map { again($0, response.status) } ?? .seeOther(back)

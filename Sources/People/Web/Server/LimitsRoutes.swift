@@ -67,7 +67,7 @@ package struct LimitsRoutes: Sendable {
             ? ""
             : "<p class=\"strip warning\">\(HTML.icon(.warn))<span>They are off: nothing judges such cars.</span></p>\n"
         return PageShell(caller: caller, assets: assets).page(
-            "limits", at: "/limits", heading: PageHeading("Limits of the installation"),
+            t("Limits"), at: "/limits", heading: PageHeading(t("Limits of the installation")),
             main: """
                 \(SettingsRoutes.notice(faults, isSaved: isSaved))\(standing)
                 <p class="soft">They judge a car while nobody uploads for it, is assigned to it or owns it. Its alerts show to who sees the \

@@ -15,27 +15,30 @@ package struct AboutRoutes: Sendable {
 
     package func add(to router: inout Router) {
         router.add("GET", "/about") { [self] _ in
-            PublicShell(assets: assets).page("about", main: main).with("Cache-Control", "no-cache")
+            PublicShell(assets: assets).page(t("About"), main: main).with("Cache-Control", "no-cache")
         }
     }
 
     private var main: HTML {
         let parts: [[HTML?]] = [
-            ["Maps", HTML(base.attribution), "see there"],
-            ["Streets of the sample's city", "© OpenStreetMap contributors", "ODbL 1.0"],
-            ["The world beneath", "Natural Earth 1:10m, thinned out", "public domain"],
-            ["Drawing maps", "MapLibre GL JS 5.24.1, © MapLibre contributors, Mapbox", "BSD-3-Clause"],
-            ["Letters on maps", "Noto Sans, © The Noto Project Authors", "OFL 1.1"],
+            [.t("Maps"), HTML(base.attribution), .t("see there")],
+            [.t("Streets of the sample's city"), "© OpenStreetMap contributors", "ODbL 1.0"],
+            [.t("The world beneath"), .t("Natural Earth 1:10m, thinned out"), .t("public domain")],
+            [.t("Drawing maps"), "MapLibre GL JS 5.24.1, © MapLibre contributors, Mapbox", "BSD-3-Clause"],
+            [.t("Letters on maps"), "Noto Sans, © The Noto Project Authors", "OFL 1.1"],
             [
-                "Taxonomy that is shipped",
+                .t("Taxonomy that is shipped"),
                 "Clifton, Apolloh, Nussbaumer, Jackson (2022), A Rocha Kenya; keys of the GBIF backbone", "CC0 1.0",
             ],
             [
-                "Weather, where the operator asks for it",
-                "OpenWeatherMap, Open-Meteo: each value names its source", "of the service",
+                .t("Weather, where the operator asks for it"),
+                .t("OpenWeatherMap, Open-Meteo: each value names its source"), .t("of the service"),
             ],
-            ["Streets and addresses, where the operator asks for them", "© OpenStreetMap contributors", "ODbL 1.0"],
-            ["Drover", "the makers of Drover", "Apache-2.0"],
+            [
+                .t("Streets and addresses, where the operator asks for them"), "© OpenStreetMap contributors",
+                "ODbL 1.0",
+            ],
+            ["Drover", .t("the makers of Drover"), "Apache-2.0"],
         ]
         return """
             <h1>About Drover</h1>
@@ -43,7 +46,7 @@ package struct AboutRoutes: Sendable {
             <p id="version">Version: \(version).</p>
             <p>These pages load nothing from other servers, keep one cookie while you are logged in, and do not track you.</p>
             \(HTML.table(
-                caption: "Credits", headers: [.prose("What"), .prose("By"), .text("Licence")], rows: parts,
+                caption: t("Credits"), headers: [.prose(t("What")), .prose(t("By")), .text(t("Licence"))], rows: parts,
                 empty: ""))
             <h2 id="maps">A street map of your own</h2>
             <p>Central Helsinki comes with the sample. For another place whoever runs Drover makes a street map from an extract of \

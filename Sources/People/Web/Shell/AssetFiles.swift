@@ -54,6 +54,7 @@ package struct AssetFiles: Sendable {
         "campus/ride.js",
         "chart-figure.js",
         "chart.js",
+        "copy.js",
         "drive.js",
         "entrance.svg",
         "field/camera.js",
@@ -75,6 +76,7 @@ package struct AssetFiles: Sendable {
         "natural-earth.json",
         "nature/sightings.js",
         "nature/survey-form.js",
+        "nature/survey-walk.js",
         "nature/surveys.css",
         "nature/tour-map.js",
         "nature/tour-preview.js",
@@ -98,6 +100,7 @@ package struct AssetFiles: Sendable {
         "vehicles/list.js",
         "vehicles/vehicle.js",
         "waiting.js",
+        "words.js",
         worker,
         description,
     ]
@@ -109,11 +112,14 @@ package struct AssetFiles: Sendable {
 
     private let files: [String: File]
     let glyphs: GlyphFiles
+    /// What pages can be read in.
+    package let languages: Languages
     /// Streets of the city of the sample, as MBTiles.
     package let streets: String
 
     package init(folder: String) throws {
         glyphs = try GlyphFiles(folder: folder + "/glyphs")
+        languages = try Languages(folder: folder + "/words")
         streets = folder + "/streets/helsinki.mbtiles"
         var files: [String: File] = [:]
         for name in AssetFiles.names {
@@ -134,6 +140,7 @@ package struct AssetFiles: Sendable {
     package func add(to router: inout Router) {
         addDescription(to: &router)
         glyphs.add(to: &router)
+        languages.add(to: &router)
         for (name, file) in files {
             router.add("GET", "/assets/" + name) { request in
                 var response = file.response(request)

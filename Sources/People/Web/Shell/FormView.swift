@@ -191,3 +191,10 @@ enum FormView {
 
     static func time(_ ms: Int64) -> String { String(UTC.text(ms).prefix(16).replacing("T", with: " ")) }
 }
+
+extension PageCaller {
+    /// The hidden fields of a form of theirs: its mark and what else it says.
+    func hidden(_ more: [(String, String)] = []) -> HTML {
+        ([(CSRFGuard.field, mark)] + more).map { FormView.hidden($0.0, $0.1) }.joined()
+    }
+}

@@ -18,120 +18,129 @@ enum Navigation {
         let entries: [Entry]
     }
 
-    static let groups = [
-        Group(
-            name: "Live",
-            entries: [
-                Entry(
-                    path: "/", name: "Home", icon: .home, roles: Set(Role.allCases),
-                    about: "What needs you now"),
-                Entry(
-                    path: "/map", name: "Map", icon: .map, roles: FleetRoutes.viewers,
-                    about: "Where every vehicle is and what it does"),
-                Entry(
-                    path: "/alerts", name: "Alerts", icon: .bell, roles: FleetRoutes.viewers,
-                    about: "What is wrong, why, and what to do"),
-            ]),
-        Group(
-            name: "Fleet",
-            entries: [
-                Entry(
-                    path: "/vehicles", name: "Vehicles", icon: .car, roles: FleetRoutes.viewers,
-                    about: "Latest values, charts, alerts and services"),
-                Entry(
-                    path: "/trips", name: "Trips", icon: .trip, roles: FleetRoutes.drivers,
-                    about: "A day's trips on the map and in figures"),
-                Entry(
-                    path: "/fleet", name: "Overview", icon: .compare, roles: FleetRoutes.drivers,
-                    about: "A day or week beside the one before"),
-                Entry(
-                    path: "/services", name: "Services", icon: .wrench, roles: FleetRoutes.viewers,
-                    about: "Which machines are due, and what was done"),
-                Entry(
-                    path: "/reports", name: "Reports", icon: .chart, roles: ReportRoutes.readers,
-                    about: "A day, week, month or longer, to read or export"),
-                Entry(
-                    path: "/queries", name: "Queries", icon: .query, roles: QueryRoutes.readers,
-                    about: "Ready-made questions with answers to export"),
-                Entry(
-                    path: "/query", name: "Ask", icon: .code, roles: QuestionRoutes.readers,
-                    about: "Your own SELECT over what you may see"),
-            ]),
-        Group(
-            name: "Campus",
-            entries: [
-                Entry(path: "/ride", name: "Ride", icon: .ride, roles: [.rider], about: "Ask for a ride"),
-                Entry(path: "/drive", name: "Drive", icon: .drive, roles: [.rideDriver], about: "Your next stops"),
-                Entry(
-                    path: "/dispatch", name: "Dispatch", icon: .dispatch, roles: CampusPageRoutes.watchers,
-                    about: "Vehicles, rides and waiting times of the campus"),
-            ]),
-        Group(
-            name: "Nature",
-            entries: [
-                Entry(
-                    path: "/sightings", name: "Sightings", icon: .sighting, roles: SightingRoutes.readers,
-                    about: "What was seen where and when"),
-                Entry(
-                    path: "/surveys", name: "Surveys", icon: .survey, roles: SurveyRoutes.people,
-                    about: "Enter, review and correct surveys"),
-                Entry(
-                    path: "/tours", name: "Tours", icon: .tour, roles: TourRoutes.rangers,
-                    about: "Make and publish trail tours"),
-            ]),
-        Group(
-            name: "Set up",
-            entries: [
-                Entry(
-                    path: "/thresholds", name: "Rules", icon: .rule, roles: ThresholdRoutes.editors,
-                    about: "When a value raises an alert"),
-                Entry(
-                    path: "/notices", name: "Notifications", icon: .notify, roles: NoticeRoutes.people,
-                    about: "Who is told of alerts, how and when"),
-                Entry(
-                    path: "/dealers", name: "Dealers", icon: .warehouse, roles: DealerRoutes.roles,
-                    about: "Which dealer sees which machine"),
-                Entry(
-                    path: "/administration", name: "People", icon: .people, roles: [.administrator],
-                    about: "Accounts, roles and fleets"),
-                Entry(
-                    path: "/limits", name: "Limits", icon: .speed, roles: LimitsRoutes.people,
-                    about: "Limits for cars without a driver or owner"),
-                Entry(
-                    path: "/settings", name: "Settings", icon: .cog, roles: WebRoutes.fleetReaders,
-                    about: "Limits and fuel price, units and time zone"),
-            ]),
-    ]
+    static var groups: [Group] {
+        [
+            Group(
+                name: t("Live"),
+                entries: [
+                    Entry(
+                        path: "/", name: t("Home"), icon: .home, roles: Set(Role.allCases),
+                        about: t("What needs you now")),
+                    Entry(
+                        path: "/map", name: t("Map"), icon: .map, roles: FleetRoutes.viewers,
+                        about: t("Where every vehicle is and what it does")),
+                    Entry(
+                        path: "/alerts", name: t("Alerts"), icon: .bell, roles: FleetRoutes.viewers,
+                        about: t("What is wrong, why, and what to do")),
+                ]),
+            Group(
+                name: t("Fleet"),
+                entries: [
+                    Entry(
+                        path: "/vehicles", name: t("Vehicles"), icon: .car, roles: FleetRoutes.viewers,
+                        about: t("Latest values, charts, alerts and services")),
+                    Entry(
+                        path: "/trips", name: t("Trips"), icon: .trip, roles: FleetRoutes.drivers,
+                        about: t("A day's trips on the map and in figures")),
+                    Entry(
+                        path: "/fleet", name: t("Overview"), icon: .compare, roles: FleetRoutes.drivers,
+                        about: t("A day or week beside the one before")),
+                    Entry(
+                        path: "/services", name: t("Services"), icon: .wrench, roles: FleetRoutes.viewers,
+                        about: t("Which machines are due, and what was done")),
+                    Entry(
+                        path: "/reports", name: t("Reports"), icon: .chart, roles: ReportRoutes.readers,
+                        about: t("A day, week, month or longer, to read or export")),
+                    Entry(
+                        path: "/queries", name: t("Queries"), icon: .query, roles: QueryRoutes.readers,
+                        about: t("Ready-made questions with answers to export")),
+                    Entry(
+                        path: "/query", name: t("Ask with SQL"), icon: .code, roles: QuestionRoutes.readers,
+                        about: t("Your own SELECT over what you may see")),
+                ]),
+            Group(
+                name: t("Campus"),
+                entries: [
+                    Entry(path: "/ride", name: t("Ride"), icon: .ride, roles: [.rider], about: t("Ask for a ride")),
+                    Entry(
+                        path: "/drive", name: t("Drive"), icon: .drive, roles: [.rideDriver],
+                        about: t("Your next stops")),
+                    Entry(
+                        path: "/dispatch", name: t("Dispatch"), icon: .dispatch, roles: CampusPageRoutes.watchers,
+                        about: t("Vehicles, rides and waiting times of the campus")),
+                ]),
+            Group(
+                name: t("Nature"),
+                entries: [
+                    Entry(
+                        path: "/sightings", name: t("Sightings"), icon: .sighting, roles: SightingRoutes.readers,
+                        about: t("What was seen where and when")),
+                    Entry(
+                        path: "/surveys", name: t("Surveys"), icon: .survey, roles: SurveyRoutes.people,
+                        about: t("Enter, review and correct surveys")),
+                    Entry(
+                        path: "/tours", name: t("Tours"), icon: .tour, roles: TourRoutes.rangers,
+                        about: t("Make and publish trail tours")),
+                ]),
+            Group(
+                name: t("Set up"),
+                entries: [
+                    Entry(
+                        path: "/thresholds", name: t("Rules"), icon: .rule, roles: ThresholdRoutes.editors,
+                        about: t("When a value raises an alert")),
+                    Entry(
+                        path: "/notices", name: t("Notifications"), icon: .notify, roles: NoticeRoutes.people,
+                        about: t("Who is told of alerts, how and when")),
+                    Entry(
+                        path: "/dealers", name: t("Dealers"), icon: .warehouse, roles: DealerRoutes.roles,
+                        about: t("Which dealer sees which machine")),
+                    Entry(
+                        path: "/administration", name: t("People"), icon: .people, roles: [.administrator],
+                        about: t("Accounts, roles and fleets")),
+                    Entry(
+                        path: "/limits", name: t("Limits"), icon: .speed, roles: LimitsRoutes.people,
+                        about: t("Limits for cars without a driver or owner")),
+                    Entry(
+                        path: "/settings", name: t("Settings"), icon: .cog, roles: WebRoutes.fleetReaders,
+                        about: t("Limits and fuel price, units and time zone")),
+                ]),
+        ]
+    }
 
     /// Pages that the menu leaves out, for search. No roles: for whoever is logged in.
-    static let others = [
-        Entry(
-            path: "/reports/schedules", name: "Scheduled reports", icon: .calendar, roles: ReportRoutes.readers,
-            about: "Reports that are made and mailed at set times"),
-        Entry(
-            path: "/trips/compare", name: "Compare drives", icon: .compare, roles: FleetRoutes.drivers,
-            about: "One route before and after a change of the car"),
-        Entry(
-            path: "/field", name: "Field view", icon: .qr, roles: FleetRoutes.viewers,
-            about: "Point the camera at a machine's sticker"),
-        Entry(
-            path: "/vehicles/new", name: "Add a vehicle", icon: .plus, roles: VehicleRoutes.adders,
-            about: "A car, or a machine by its box"),
-        Entry(
-            path: "/surveys/enter", name: "New survey", icon: .plus, roles: SurveyRoutes.surveyors,
-            about: "Enter a walk with its sightings"),
-        Entry(
-            path: "/sightings/taxa", name: "Taxonomy", icon: .butterfly, roles: SightingRoutes.readers,
-            about: "Species, genera and families"),
-        Entry(path: "/audit", name: "Audit log", icon: .history, roles: [.administrator], about: "Who did what"),
-        Entry(
-            path: "/account", name: "Account", icon: .person, roles: [],
-            about: "Password, units, time zone, app passwords"),
-        Entry(
-            path: "/trail-tours", name: "Trail tours", icon: .tour, roles: [],
-            about: "Tours that everybody can download"),
-        Entry(path: "/about", name: "About Drover", icon: .info, roles: [], about: "Version, credits, documentation"),
-    ]
+    static var others: [Entry] {
+        [
+            Entry(
+                path: "/reports/schedules", name: t("Scheduled reports"), icon: .calendar, roles: ReportRoutes.readers,
+                about: t("Reports that are made and mailed at set times")),
+            Entry(
+                path: "/trips/compare", name: t("Compare drives"), icon: .compare, roles: FleetRoutes.drivers,
+                about: t("One route before and after a change of the car")),
+            Entry(
+                path: "/field", name: t("Field view"), icon: .qr, roles: FleetRoutes.viewers,
+                about: t("Point the camera at a machine's sticker")),
+            Entry(
+                path: "/vehicles/new", name: t("Add a vehicle"), icon: .plus, roles: VehicleRoutes.adders,
+                about: t("A car, or a machine by its box")),
+            Entry(
+                path: "/surveys/enter", name: t("New survey"), icon: .plus, roles: SurveyRoutes.surveyors,
+                about: t("Enter a walk with its sightings")),
+            Entry(
+                path: "/sightings/taxa", name: t("Taxonomy"), icon: .butterfly, roles: SightingRoutes.readers,
+                about: t("Species, genera and families")),
+            Entry(
+                path: "/audit", name: t("Audit log"), icon: .history, roles: [.administrator], about: t("Who did what")),
+            Entry(
+                path: "/account", name: t("Account"), icon: .person, roles: [],
+                about: t("Password, units, time zone, app passwords")),
+            Entry(
+                path: "/trail-tours", name: t("Trail tours"), icon: .tour, roles: [],
+                about: t("Tours that everybody can download")),
+            Entry(
+                path: "/about", name: t("About Drover"), icon: .info, roles: [],
+                about: t("Version, credits, documentation")),
+        ]
+    }
 
     /// The groups with what these roles may open.
     static func groups(for roles: Set<Role>) -> [Group] {

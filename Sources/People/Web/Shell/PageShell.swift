@@ -41,8 +41,11 @@ struct PageShell {
         let links: [HTML] = (["tokens.css", "pages.css"] + styles).map {
             "<link rel=\"stylesheet\" href=\"\(assets.address($0))\">"
         }
-        // In this order, after the page is parsed.
-        let loads: [HTML] = (["shell.js"] + scripts).map { "<script defer src=\"\(assets.address($0))\"></script>" }
+        // In this order, after the page is parsed: words first, which all others say.
+        let addresses = [assets.address("words.js"), assets.languages.scriptAddress].compactMap { $0 }
+        let loads = (addresses + (["shell.js"] + scripts).map(assets.address)).map { address -> HTML in
+            "<script defer src=\"\(address)\"></script>"
+        }
         return """
             <link rel="icon" href="\(assets.address("mark.svg"))">
             \(links.joined(separator: "\n"))

@@ -3,17 +3,19 @@ internal import Presentation
 
 /// Pages for everybody: no log-in, and no word about who is logged in.
 struct PublicShell {
-    static let footer: HTML = """
+    static var footer: HTML {
+        """
         <footer class="foot"><nav aria-label="For everybody"><a href="/trail-tours">Trail tours</a> \
         <a href="/about">About</a></nav></footer>
         """
+    }
 
     let assets: AssetFiles
 
     /// - Parameter link: what the navigation has.
     func page(
         _ title: String, styles: [String] = [], scripts: [String] = [],
-        link: (path: String, name: String) = ("/login", "Log in"),
+        link: (path: String, name: String) = ("/login", t("Log in")),
         main: HTML
     ) -> Response {
         let body: HTML = """

@@ -23,7 +23,7 @@ struct SeasonCharts {
         // From the first week of the year to the last; a week without a walk lies on the line between its neighbours.
         let span = monday(season.year, 1)..<monday(season.year + 1, 1)
         let chart = LineChart(
-            title: "Individuals a walk, \(season.year)", points: points, limits: [], span: span,
+            title: t("Individuals a walk, \(season.year)"), points: points, limits: [], span: span,
             gapMs: 60 * 7 * UTC.msPerDay, clock: { String(UTC.dateText($0).suffix(5)) }
         ).svg
         let rows = season.walks.map { walk -> [HTML?] in
@@ -34,14 +34,17 @@ struct SeasonCharts {
         }
         return """
             <h2 id="flight-curve">Flight curve of \(season.year)</h2>
-            <p id="curve">Index \(number(curve.index)) individuals × weeks (trapezoid rule)\
-            \(curve.meanWeek.map { ", mean week \(number($0))" } ?? ""). All walks of the year that fit the site, place and surveyor count, \
-            those that did not find it as 0\(season.sites > 1 ? "; of \(season.sites) sites together" : "").</p>
+            <p id="curve">\(curve.meanWeek.map {
+                t("Index \(number(curve.index)) individuals × weeks (trapezoid rule), mean week \(number($0)).")
+            } ?? t("Index \(number(curve.index)) individuals × weeks (trapezoid rule)."))
+            \(season.sites > 1
+                ? t("All walks of the year that fit the site, place and surveyor count, those that did not find it as 0; of \(season.sites) sites together.")
+                : t("All walks of the year that fit the site, place and surveyor count, those that did not find it as 0."))</p>
             <div class="charts"><figure>\(chart ?? "")<figcaption>Mean count of a walk by week</figcaption></figure></div>
             <details><summary>The curve as a table</summary>
             \(HTML.table(
-                caption: "Walks and counts by week of \(season.year)",
-                headers: [.number("Week"), .word("From Monday"), .number("Walks"), .number("Individuals"), .number("Mean")],
+                caption: t("Walks and counts by week of \(season.year)"),
+                headers: [.number(t("Week")), .word(t("From Monday")), .number(t("Walks")), .number(t("Individuals")), .number(t("Mean"))],
                 rows: rows, empty: ""))
             </details>
             """
@@ -55,7 +58,7 @@ struct SeasonCharts {
             return LineChart.Point(ms: monday(entry.year, entry.week), least: individuals, most: individuals)
         }
         let chart = LineChart(
-            title: "Individuals a week", points: points, limits: [], span: span, gapMs: 8 * UTC.msPerDay,
+            title: t("Individuals a week"), points: points, limits: [], span: span, gapMs: 8 * UTC.msPerDay,
             clock: { UTC.dateText($0) }
         ).svg
         return """
@@ -63,7 +66,7 @@ struct SeasonCharts {
             <div class="charts"><figure>\(chart ?? "")<figcaption>Individuals by week, by the surveyors’ clocks</figcaption></figure></div>
             <details><summary>The weeks as a table</summary>
             \(HTML.table(
-                caption: "Counts by week", headers: [.word("Week"), .word("From Monday"), .number("Sightings"), .number("Individuals")],
+                caption: t("Counts by week"), headers: [.word(t("Week")), .word(t("From Monday")), .number(t("Sightings")), .number(t("Individuals"))],
                 rows: weeks.map {
                     [
                         "\($0.year)-W\($0.week < 10 ? "0" : "")\($0.week)", .text(UTC.dateText(monday($0.year, $0.week))),
@@ -77,11 +80,12 @@ struct SeasonCharts {
     func bands(_ bands: [(fromC: Int?, count: SightingExport.Count)]) -> HTML {
         func edge(_ celsius: Int) -> String { ShownValue(Double(celsius), unit: "°C", in: caller.units).text }
         return HTML.table(
-            caption: "By temperature, as the weather service says it",
-            headers: [.word("Temperature"), .number("Sightings"), .number("Individuals")],
+            caption: t("By temperature, as the weather service says it"),
+            headers: [.word(t("Temperature")), .number(t("Sightings")), .number(t("Individuals"))],
             rows: bands.map { fromC, count in
                 [
-                    fromC.map { "\(edge($0)) to below \(edge($0 + 5))" } ?? "not known", "\(count.sightings)",
+                    HTML(fromC.map { t("\(edge($0)) to below \(edge($0 + 5))") } ?? t("not known")),
+                    "\(count.sightings)",
                     "\(count.individuals)",
                 ]
             }, empty: "")

@@ -4,6 +4,7 @@ internal import Fleet
 internal import Formats
 package import HTTPServer
 internal import Postgres
+internal import Presentation
 internal import Reports
 internal import Storage
 internal import Surveys
@@ -16,11 +17,11 @@ package final class SightingRoutes: Sendable {
     static let sitesMax = 200
     private static let defaultMs = 365 * UTC.msPerDay
 
-    private let access: AccessControl
-    private let assets: AssetFiles
-    private let base: BaseMap
+    let access: AccessControl
+    let assets: AssetFiles
+    let base: BaseMap
     private let exports: ExportService
-    private let patienceS: Int
+    let patienceS: Int
 
     /// - Parameter patienceS: a page that takes longer in the database says so; its exports take as long as they take.
     package init(access: AccessControl, assets: AssetFiles, base: BaseMap, exports: ExportService, patienceS: Int) {
@@ -46,6 +47,7 @@ package final class SightingRoutes: Sendable {
         router.add("GET", "/sightings/names") { [self] request in
             access.call(request, for: SightingRoutes.readers) { _, connection in try search(request, connection) }
         }
+        addSpecies(to: &router)
     }
 
     // MARK: The question
@@ -56,7 +58,7 @@ package final class SightingRoutes: Sendable {
     }
 
     /// The part that the caller may see; the database enforces it.
-    private static func question(
+    static func question(
         _ items: [SightingFilter.Item], _ caller: PageCaller, _ format: SightingExporter.Format = .csv,
         _ rows: SightingExport.Rows = .sightings
     ) throws(SightingFilter.Fault) -> SightingExport {
@@ -87,9 +89,8 @@ package final class SightingRoutes: Sendable {
         var page = SightingView(
             items: items, asked: question, caller: caller,
             sites: try question.sites(most: SightingRoutes.sitesMax, on: connection))
-        try connection.execute("SET LOCAL statement_timeout = \(patienceS * 1_000); SAVEPOINT asked")
-        do {
-            page.behind = request.query["behind"].flatMap(SightingExport.Behind.init)
+        page.behind = request.query["behind"].flatMap(SightingExport.Behind.init)
+        let isRead: Void? = try connection.inTime(ms: patienceS * 1_000) {
             let figures = try question.figures(on: connection)
             page.figures = figures
             page.grid = try figures.extent.map { try question.grid($0, on: connection) }
@@ -98,11 +99,12 @@ package final class SightingRoutes: Sendable {
                 let walks = try question.walksByWeek(year: year, on: connection)
                 page.season = SightingView.Season(year: year, walks: walks.weeks, sites: walks.sites)
             }
-        } catch let error as PostgresError where error.sqlState == "57014" {
-            try connection.execute("ROLLBACK TO asked")
+        }
+        if isRead == nil {
             page.fault =
-                "Too much to add up in \(patienceS) s. Choose a species, a site, a place or a shorter time. "
-                + "Exports have all of it."
+                t(
+                    "Too much to add up in \(patienceS) s. Choose a species, a site, a place or a shorter time. Exports have all of it."
+                )
             page.figures = nil
         }
         return self.page(page, caller)
@@ -116,7 +118,7 @@ package final class SightingRoutes: Sendable {
 
     private func page(_ page: SightingView, _ caller: PageCaller, status: Int = 200) -> Response {
         var response = PageShell(caller: caller, assets: assets).page(
-            "sightings", at: "/sightings", heading: SightingView.heading,
+            t("Sightings"), at: "/sightings", heading: SightingView.heading,
             styles: BaseMap.styles + ["nature/surveys.css"],
             scripts: BaseMap.scripts + ["names.js", "nature/sightings.js"], main: page.html(base))
         response.status = status
@@ -146,7 +148,7 @@ package final class SightingRoutes: Sendable {
         }
         let children = try TaxonQueries.children(of: key, most: TaxonView.rowsMax, on: connection)
         return PageShell(caller: caller, assets: assets).page(
-            "taxonomy", at: "/sightings", heading: TaxonView.heading(above: above ?? nil),
+            t("Taxonomy"), at: "/sightings", heading: TaxonView.heading(above: above ?? nil),
             main: TaxonView.html(above: above ?? nil, children))
     }
 
@@ -162,10 +164,18 @@ package final class SightingRoutes: Sendable {
                 (
                     "names",
                     .list(
-                        matches.flatMap { match in
-                            [match.accepted, match.given].map {
-                                .object([("name", .text($0)), ("about", .text(match.rank))])
+                        matches.flatMap { match -> [JSONValue] in
+                            let rank = JSONValue.text(TaxonView.rank(match.rank))
+                            guard match.isCommon else {
+                                return [match.accepted, match.given].map {
+                                    .object([("name", .text($0)), ("about", rank)])
+                                }
                             }
+                            let (common, accepted) = (JSONValue.text(match.given), JSONValue.text(match.accepted))
+                            return [
+                                .object([("name", accepted), ("about", common), ("common", common)]),
+                                .object([("name", common), ("about", accepted), ("species", accepted)]),
+                            ]
                         })
                 )
             ]).rendered())

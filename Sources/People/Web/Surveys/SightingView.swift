@@ -26,12 +26,15 @@ struct SightingView {
     var rows: [SightingExport.Listed] = []
     var behind: SightingExport.Behind?
 
-    static let heading = PageHeading(
-        "Sightings",
-        actions: """
-            <a class="btn" href="/sightings/taxa" aria-label="Choose from the taxonomy">\(HTML.icon(.butterfly))<span class="hide-phone">Taxonomy</span></a>\
-            <a class="btn" href="#files" aria-label="Export">\(HTML.icon(.download))<span class="hide-phone">Export</span></a>
-            """)
+    static var heading: PageHeading {
+        PageHeading(
+            t("Sightings"),
+            actions: """
+                <a class="btn" href="/sightings/species">\(HTML.icon(.butterfly))Species</a>\
+                <a class="btn" href="/sightings/taxa" aria-label="Choose from the taxonomy">Taxonomy</a>\
+                <a class="btn" href="#files" aria-label="Export">\(HTML.icon(.download))<span class="hide-phone">Export</span></a>
+                """)
+    }
 
     func html(_ base: BaseMap) -> HTML {
         """
@@ -52,16 +55,16 @@ struct SightingView {
         let known: HTML = sites.map { "<option value=\"\($0)\">" }.joined()
         let surveyor: HTML =
             asked.sight.contains(.people) && asked.reader == .person
-            ? field("surveyor", "Surveyor’s name", "text", "maxlength=\"200\"") : ""
+            ? field("surveyor", t("Surveyor’s name"), "text", "maxlength=\"200\"") : ""
         return """
             <form class="filter" method="get" action="/sightings" role="search" id="question">
-            \(field("taxon", "Species, genus or family", "text", "maxlength=\"200\" list=\"taxa\" autocomplete=\"off\""))
-            \(field("from", "From (UTC)", "date", ""))
-            \(field("to", "Before", "date", ""))
-            \(field("site", "Site", "text", "maxlength=\"64\" list=\"sites\""))
-            \(field("behaviour", "Behaviour", "text", "maxlength=\"200\" list=\"behaviours\""))
+            \(field("taxon", t("Species, genus or family"), "text", "maxlength=\"200\" list=\"taxa\" autocomplete=\"off\""))
+            \(field("from", t("From (UTC)"), "date", ""))
+            \(field("to", t("Before"), "date", ""))
+            \(field("site", t("Site"), "text", "maxlength=\"64\" list=\"sites\""))
+            \(field("behaviour", t("Behaviour"), "text", "maxlength=\"200\" list=\"behaviours\""))
             \(surveyor)
-            \(field("box", "Area: south,west,north,east in degrees", "text", "maxlength=\"100\""))
+            \(field("box", t("Area: south,west,north,east in degrees"), "text", "maxlength=\"100\""))
             <datalist id="taxa" data-names="/sightings/names?search="></datalist><datalist id="sites">\(known)</datalist><datalist id="behaviours">\(behaviours)</datalist>
             \(kept)
             <button class="btn primary">Show</button>
@@ -89,33 +92,39 @@ struct SightingView {
 
     private var exports: HTML {
         let files: [(String, [SightingFilter.Item])] = [
-            ("Sightings as CSV", [("format", "csv")]), ("Sightings as GeoJSON", [("format", "geojson")]),
-            ("Walks as CSV", [("format", "csv"), ("rows", "surveys")]), ("Darwin Core Archive", [("format", "dwca")]),
+            (t("Sightings as CSV"), [("format", "csv")]), (t("Sightings as GeoJSON"), [("format", "geojson")]),
+            (t("Walks as CSV"), [("format", "csv"), ("rows", "surveys")]),
+            (t("Darwin Core Archive"), [("format", "dwca")]),
         ]
         let links: [HTML] = files.map { name, more in
             "<li><a href=\"\(address("/sightings/export", more))\">\(name)</a></li>"
         }
         return """
             <h2 id="files">Export</h2>
-            <p class="soft">What the filter shows, as far as you may see it\(asked.sight.contains(.places) || asked.reader == .surveyor
-                ? "" : ": sensitive species have the middle of a cell of 0.1°, and nobody is named").</p>
+            <p class="soft">\(asked.seesPlaces
+                ? t("What the filter shows, as far as you may see it.")
+                : t("What the filter shows, as far as you may see it: sensitive species have the middle of a cell of 0.1°, and nobody is named."))</p>
             <ul class="links">\(links.joined())</ul>
             """
     }
 
     // MARK: What it adds up to
 
+    static func tiles(_ figures: SightingExport.Figures) -> HTML {
+        let tiles: HTML = [
+            (t("Sightings"), String(figures.all.sightings)), (t("Individuals"), String(figures.all.individuals)),
+            (t("First seen"), figures.firstDay ?? "–"), (t("Last seen"), figures.lastDay ?? "–"),
+        ].map { "<li>\($0.0) <b>\($0.1)</b></li>" }.joined()
+        return "<ul class=\"tiles\" id=\"totals\">\(tiles)</ul>"
+    }
+
     private func results(_ figures: SightingExport.Figures, _ base: BaseMap) -> HTML {
         guard figures.all.sightings > 0 else {
             return
-                "<section class=\"card\" role=\"status\">\(HTML.emptyState(.sighting, "No sightings found", "Try a longer time, or fewer filters."))</section>"
+                "<section class=\"card\" role=\"status\">\(HTML.emptyState(.sighting, t("No sightings found"), .t("Try a longer time, or fewer filters.")))</section>"
         }
-        let tiles: HTML = [
-            ("Sightings", String(figures.all.sightings)), ("Individuals", String(figures.all.individuals)),
-            ("First seen", figures.firstDay ?? "–"), ("Last seen", figures.lastDay ?? "–"),
-        ].map { "<li>\($0.0) <b>\($0.1)</b></li>" }.joined()
         return """
-            <ul class="tiles" id="totals">\(tiles)</ul>
+            \(SightingView.tiles(figures))
             \(parts(figures))
             \(map(base))
             \(season.map(SeasonCharts(caller: caller).curve) ?? "")
@@ -129,9 +138,9 @@ struct SightingView {
     /// On a phone the page is many screens long. Tables have ids of their captions.
     private func parts(_ figures: SightingExport.Figures) -> HTML {
         let parts: [(id: String, name: String, isThere: Bool)] = [
-            ("where", "Where", grid?.cells.isEmpty == false), ("flight-curve", "Flight curve", season != nil),
-            ("weeks", "By week", !figures.weeks.isEmpty), ("species", "Species", true),
-            ("the-sightings--newest-first", "The sightings", !rows.isEmpty), ("files", "Export", true),
+            ("where", t("Where"), grid?.cells.isEmpty == false), ("flight-curve", t("Flight curve"), season != nil),
+            ("weeks", t("By week"), !figures.weeks.isEmpty), ("species", t("Species"), true),
+            ("the-sightings--newest-first", t("The sightings"), !rows.isEmpty), ("files", t("Export"), true),
         ]
         let links: [HTML] = parts.filter(\.isThere).map { "<li><a href=\"#\($0.id)\">\($0.name)</a></li>" }
         return "<nav aria-label=\"On this page\"><ul class=\"links\">\(links.joined())</ul></nav>"
@@ -150,15 +159,16 @@ struct SightingView {
         }
         return """
             <h2 id="where">Where</h2>
-            <p class="soft">By cells of \(degrees(grid.step))°\(grid.isCut ? ", those with the most sightings" : ""). \
-            \(asked.sight.contains(.places) || asked.reader == .surveyor ? "" : "Sensitive species are shown in the middle of a cell of 0.1°.")</p>
+            <p class="soft">\(grid.isCut
+                ? t("By cells of \(degrees(grid.step))°, those with the most sightings.") : t("By cells of \(degrees(grid.step))°.")) \
+            \(asked.seesPlaces ? "" : t("Sensitive species are shown in the middle of a cell of 0.1°."))</p>
             <div class="beside">
             <div><div id="map" class="map" role="region" aria-label="Map of the sightings by cells; the table has those with the most" \
             data-step="\(degrees(grid.step))" data-cells="\(cells.joined(separator: " "))" \(base.attributes)></div>
             <p><button type="button" id="here" hidden>Search this area</button></p></div>
             <div>\(HTML.table(
-                caption: "Cells with the most sightings",
-                headers: [.word("Latitude, longitude"), .number("Sightings"), .number("Individuals")], rows: top, empty: ""))</div>
+                caption: t("Cells with the most sightings"),
+                headers: [.word(t("Latitude, longitude")), .number(t("Sightings")), .number(t("Individuals"))], rows: top, empty: ""))</div>
             </div>
             """
     }
@@ -170,12 +180,13 @@ struct SightingView {
     private func species(_ species: [(name: String, count: SightingExport.Count)]) -> HTML {
         let rows = species.map { name, count -> [HTML?] in
             [
-                "<a href=\"\(address("/sightings", [("taxon", name)], without: ["taxon", "species"]))\">\(name)</a>",
+                "<a href=\"/sightings/species/\(encoded: name)\">\(name)</a>",
                 "\(count.sightings)", "\(count.individuals)",
             ]
         }
         return HTML.table(
-            caption: "Species", headers: [.prose("Name"), .number("Sightings"), .number("Individuals")], rows: rows,
+            caption: t("Species"), headers: [.prose(t("Name")), .number(t("Sightings")), .number(t("Individuals"))],
+            rows: rows,
             empty: "")
             + (species.count == SightingExport.speciesMax
                 ? "<p class=\"soft\">The \(SightingExport.speciesMax) most frequent. Exports have all.</p>" : "")
@@ -184,10 +195,10 @@ struct SightingView {
     private var list: HTML {
         let shown = rows.prefix(SightingRoutes.rowsMax)
         let table = HTML.table(
-            caption: "The sightings, newest first",
+            caption: t("The sightings, newest first"),
             headers: [
-                .word("Seen (\(caller.clock.zone))"), .prose("Species"), .number("Individuals"), .text("Behaviour"),
-                .word("Survey"), .word("Place"), .number("Temperature"),
+                .word(t("Seen (\(caller.clock.zone))")), .prose(t("Species")), .number(t("Individuals")),
+                .text(t("Behaviour")), .word(t("Survey")), .word(t("Place")), .number(t("Temperature")),
             ],
             rows: shown.map { row in
                 let place = [row.latitude, row.longitude].compactMap { $0 }.map(degrees).joined(separator: ", ")
@@ -197,10 +208,10 @@ struct SightingView {
                 return [
                     caller.clock.html(row.seenMs), "\(row.species)\(given)", "\(row.individuals)",
                     .text(row.behaviour), survey(row),
-                    place.isEmpty ? nil : "\(place)\(" (blurred)", if: row.isBlurred)",
+                    place.isEmpty ? nil : row.isBlurred ? .t("\(place) (blurred)") : HTML(place),
                     .text(row.temperatureC.map { ShownValue($0, unit: "°C", in: caller.units).text }),
                 ]
-            }, empty: "No older ones.")
+            }, empty: t("No older ones."))
         var links: [HTML] = []
         if behind != nil { links.append("<a class=\"btn small\" href=\"\(address("/sightings", []))\">Newest</a>") }
         if rows.count > SightingRoutes.rowsMax, let last = shown.last {

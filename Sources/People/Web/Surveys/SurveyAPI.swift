@@ -187,7 +187,8 @@ extension SurveyAppRoutes {
     func listSpecies(_ request: Request) -> Response { authorized(request) { _ in species(request) } }
 
     /// Names that may be met there in that month.
-    func species(_ request: Request) -> Response {
+    /// - Parameter common: what people call them, which pages say with them.
+    func species(_ request: Request, common: (([String]) throws -> [String: String])? = nil) -> Response {
         func number(_ name: String, _ most: Double) -> Double? {
             request.query[name].flatMap(QueryNumber.double).flatMap { $0.magnitude <= most ? $0 : nil }
         }
@@ -203,7 +204,11 @@ extension SurveyAppRoutes {
             let names = try pool.withConnection {
                 try SurveyReceiptStore.species(latitude: latitude, longitude: longitude, month: month, on: $0)
             }
-            return .json(JSONValue.object([("species", .list(names.map { .text($0) }))]).rendered())
+            var answer: [(String, JSONValue)] = [("species", .list(names.map { .text($0) }))]
+            if let called = try common?(names) {
+                answer.append(("common", .list(names.map { .text(called[$0] ?? "") })))
+            }
+            return .json(JSONValue.object(answer).rendered())
                 .with("Cache-Control", "private, max-age=3600")
         } catch {
             return databaseAway(error)

@@ -1,17 +1,49 @@
 internal import Presentation
 internal import Storage
+internal import Surveys
 
 /// Lists of one's own surveys with their state, and of those that wait for a reviewer.
 enum SurveyListView {
     static func html(
-        _ caller: PageCaller, own: [SurveyPageQueries.Own]?, open: [SurveyPageQueries.Open]?, _ notice: FormView.Notice?
+        _ caller: PageCaller, own: [SurveyPageQueries.Own]?, open: [SurveyPageQueries.Open]?,
+        recent: [SurveyEntryQueries.Recent], _ notice: FormView.Notice?
     ) -> HTML {
-        FormView.said(notice, (open.map { waiting($0, caller) } ?? "") + (own.map { handedIn($0, caller) } ?? ""))
+        FormView.said(
+            notice,
+            """
+            \(open.map { waiting($0, caller) })
+            \(own.map { handedIn($0, caller) })
+            \(recent.isEmpty ? "" : walked(recent))
+            """)
+    }
+
+    private static func walked(_ recent: [SurveyEntryQueries.Recent]) -> HTML {
+        HTML.table(
+            caption: t("Latest walks"),
+            headers: [
+                .word(t("Day")), .prose(t("Site")), .text(t("Kept to its rules")), .number(t("Sightings")),
+                .number(t("Individuals")),
+            ],
+            rows: recent.map { survey in
+                [
+                    link(survey.site, survey.survey, survey.day), .text(survey.name ?? survey.site), gate(survey.gate),
+                    "\(survey.sightings)", "\(survey.individuals)",
+                ]
+            }, empty: "")
+    }
+
+    private static func gate(_ gate: ProtocolGate.Verdict?) -> HTML? {
+        switch gate {
+        case .within: HTML.pill("ok", t("Yes"))
+        case .outside: HTML.pill("warning", t("No"))
+        case .unknown: .t("Not known")
+        case nil: nil
+        }
     }
 
     static func heading(mayEnter: Bool) -> PageHeading {
         PageHeading(
-            "Surveys",
+            t("Surveys"),
             actions: mayEnter
                 ? "<a class=\"btn primary\" href=\"/surveys/enter\">\(HTML.icon(.plus))New survey</a>" : "")
     }
@@ -22,27 +54,27 @@ enum SurveyListView {
 
     private static func waiting(_ open: [SurveyPageQueries.Open], _ caller: PageCaller) -> HTML {
         HTML.table(
-            caption: "Waiting for a review",
+            caption: t("Waiting for a review"),
             headers: [
-                .prose("Survey"), .word("Day"), .word("Sent (\(caller.clock.zone))"), .number("Version"),
-                .prose("Why"),
+                .prose(t("Survey")), .word(t("Day")), .word(t("Sent (\(caller.clock.zone))")), .number(t("Version")),
+                .prose(t("Why")),
             ],
             rows: open.map { survey in
                 [
                     link(survey.site, survey.survey, "\(survey.site) \(survey.survey)"), .text(survey.day),
                     caller.clock.html(survey.submittedMs), "\(survey.version)", .text(survey.reasons),
                 ]
-            }, empty: "Nothing to review.")
+            }, empty: t("Nothing to review."))
             + (open.count == SurveyRoutes.openMax
                 ? "<p class=\"soft\">The \(SurveyRoutes.openMax) that wait longest.</p>" : "")
     }
 
     private static func handedIn(_ own: [SurveyPageQueries.Own], _ caller: PageCaller) -> HTML {
         let table = HTML.table(
-            caption: "Your surveys",
+            caption: t("Your surveys"),
             headers: [
-                .prose("Survey"), .word("Day"), .word("Sent (\(caller.clock.zone))"), .prose("State"),
-                .number("Sightings"), .number("Individuals"),
+                .prose(t("Survey")), .word(t("Day")), .word(t("Sent (\(caller.clock.zone))")), .prose(t("State")),
+                .number(t("Sightings")), .number(t("Individuals")),
             ],
             rows: own.map { survey in
                 let name = "\(survey.site) \(survey.survey)"
@@ -51,7 +83,7 @@ enum SurveyListView {
                     caller.clock.html(survey.receivedMs), state(survey), survey.sightings.map { "\($0)" },
                     survey.individuals.map { "\($0)" },
                 ]
-            }, empty: "No surveys yet. Enter one, or send one from a phone app.")
+            }, empty: t("No surveys yet. Enter one, or send one from a phone app."))
         guard own.count == SurveyRoutes.receiptsMax, let last = own.last else { return table }
         return table + "<p><a href=\"/surveys?before=\(last.number)\" class=\"btn small\" rel=\"next\">Older</a></p>"
     }
@@ -62,12 +94,15 @@ enum SurveyListView {
         }
         guard let version = survey.version else {
             return survey.isLogged
-                ? "Saved. Shown in a moment" : "<span class=\"warning\">Perhaps not saved: send it again</span>"
+                ? .t("Saved. Shown in a moment") : "<span class=\"warning\">Perhaps not saved: send it again</span>"
         }
-        return [
-            version == 0 ? "Saved" : "Saved, corrected \(version) \(version == 1 ? "time" : "times")",
-            survey.needsReview ? "a name is unknown: somebody will look at it" : nil,
-            survey.weatherMissing ?? 0 > 0 ? "weather still missing" : nil,
-        ].compactMap { $0 }.joined(separator: "; ")
+        let parts = [
+            version == 0
+                ? t("Saved")
+                : t(version, one: "Saved, corrected \(version) time", many: "Saved, corrected \(version) times"),
+            survey.needsReview ? t("a name is unknown: somebody will look at it") : nil,
+            survey.weatherMissing ?? 0 > 0 ? t("weather still missing") : nil,
+        ]
+        return HTML(parts.compactMap { $0 }.joined(separator: "; "))
     }
 }

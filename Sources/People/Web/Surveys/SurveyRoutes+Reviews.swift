@@ -46,7 +46,7 @@ extension SurveyRoutes {
             let said = request.query["said"].map { id in
                 SurveyRoutes.notice(id, basedOn: request.query["based-on"].flatMap { Int($0) }, versions)
             }
-            return self.page("survey \(survey)", page.heading, caller, page.html(said))
+            return self.page(t("Survey \(survey)"), page.heading, caller, page.html(said))
         }
     }
 
@@ -54,14 +54,14 @@ extension SurveyRoutes {
     private static func notice(_ id: String, basedOn: Int?, _ versions: [SurveyPageQueries.Version]) -> FormView.Notice
     {
         if let mine = versions.first(where: { $0.recordID == id }) {
-            return .done("Your correction is version \(mine.version).")
+            return .done(t("Your correction is version \(mine.version)."))
         }
         if let basedOn, versions.last!.version > basedOn {
             return .fault(
-                "Not saved: somebody reviewed version \(basedOn) before you. Start again from the newest."
+                t("Not saved: somebody reviewed version \(basedOn) before you. Start again from the newest.")
             )
         }
-        return .done("Correction saved. Reload in a moment to see it.")
+        return .done(t("Correction saved. Reload in a moment to see it."))
     }
 
     private func correct(_ request: Request) -> Response {
@@ -72,10 +72,10 @@ extension SurveyRoutes {
                 let body = newest.body
             else { return SurveyRoutes.unknown }
             return page(
-                "correct survey \(survey)",
+                t("Correct survey \(survey)"),
                 PageHeading(
-                    "Correct survey \(survey)",
-                    crumb: ("Survey", "/surveys/\(URLText.escaped(site))/\(URLText.escaped(survey))")), caller,
+                    t("Correct survey \(survey)"),
+                    crumb: (t("Survey"), "/surveys/\(URLText.escaped(site))/\(URLText.escaped(survey))")), caller,
                 SurveyFormView.correction(caller, site: site, survey: survey, version: newest.version, body: body),
                 scripts: SurveyFormView.scripts)
         }

@@ -18,6 +18,7 @@ package final class SurveyRoutes: Sendable {
     package static let bodyBytesMaxByPath = ["/survey-photos": PhotoFile.bytesMax]
     static let receiptsMax = 100
     static let openMax = 200
+    static let recentMax = 50
 
     let access: AccessControl
     let assets: AssetFiles
@@ -35,15 +36,21 @@ package final class SurveyRoutes: Sendable {
         router.add("GET", "/surveys") { [self] in list($0) }
         router.add("POST", "/surveys") { [self] in accept($0) }
         router.add("GET", "/surveys/enter") { [self] request in
-            access.page(request, for: SurveyRoutes.surveyors) { caller, _ in
-                page(
-                    "new survey", PageHeading("New survey", crumb: ("Surveys", "/surveys")), caller,
-                    SurveyFormView.entry(caller),
-                    scripts: SurveyFormView.scripts)
+            access.page(request, for: SurveyRoutes.surveyors) { caller, connection in
+                let month = Int(UTC.civil(days: Clock.nowMs() / UTC.msPerDay).month)
+                let walk = SurveyWalkView(
+                    sites: try SurveyEntryQueries.sites(most: SurveyWalkView.sitesMax, on: connection),
+                    species: try SurveyEntryQueries.species(
+                        month: month, most: SurveyWalkView.speciesMax, on: connection))
+                return page(
+                    t("New survey"), PageHeading(t("New survey"), crumb: (t("Surveys"), "/surveys")), caller,
+                    SurveyFormView.entry(caller, walk), scripts: SurveyFormView.walkScripts)
             }
         }
         router.add("GET", "/surveys/species") { [self] request in
-            access.call(request, for: SurveyRoutes.people) { _, _ in surveys.species(request) }
+            access.call(request, for: SurveyRoutes.people) { _, connection in
+                surveys.species(request) { try TaxonQueries.common($0, on: connection) }
+            }
         }
         router.add("POST", "/survey-photos") { [self] request in
             access.call(request, for: SurveyRoutes.surveyors) { caller, _ in
@@ -77,10 +84,13 @@ package final class SurveyRoutes: Sendable {
                 ? nil : try SurveyPageQueries.open(most: SurveyRoutes.openMax, on: connection)
             let notice: FormView.Notice? =
                 request.query["said"] == "taken"
-                ? .done("Survey saved. Its state is below; reload in a moment.") : nil
+                ? .done(t("Survey saved. Its state is below; reload in a moment.")) : nil
             return page(
-                "surveys", SurveyListView.heading(mayEnter: own != nil), caller,
-                SurveyListView.html(caller, own: own, open: open, notice))
+                t("Surveys"), SurveyListView.heading(mayEnter: own != nil), caller,
+                SurveyListView.html(
+                    caller, own: own, open: open,
+                    recent: open == nil
+                        ? [] : try SurveyEntryQueries.recent(most: SurveyRoutes.recentMax, on: connection), notice))
         }
     }
 

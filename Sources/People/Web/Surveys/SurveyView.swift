@@ -22,8 +22,8 @@ struct SurveyView {
 
     var heading: PageHeading {
         PageHeading(
-            "Survey \(survey.survey)", crumb: ("Surveys", "/surveys"),
-            status: open == nil ? "" : HTML.pill("warning", "Needs review"))
+            t("Survey \(survey.survey)"), crumb: (t("Surveys"), "/surveys"),
+            status: open == nil ? "" : HTML.pill("warning", t("Needs review")))
     }
 
     func html(_ notice: FormView.Notice?) -> HTML {
@@ -43,6 +43,7 @@ struct SurveyView {
             """
             \(old)\(waits)\(correct)
             \(about)
+            \(WalkDrawing(survey).html)
             \(sightings)
             \(lists)
             \(history)
@@ -53,28 +54,37 @@ struct SurveyView {
 
     private var about: HTML {
         var pairs: [(String, String?)] = [
-            ("Site", [survey.site, survey.siteName].compactMap { $0 }.joined(separator: ", ")), ("Route", survey.route),
-            ("Start", time(survey.startMs)), ("Stop", time(survey.stopMs)),
-            ("Place", survey.place.map { $0.text.replacing(",", with: ", ") }),
-            ("Way", survey.waypoints.isEmpty ? nil : "\(survey.waypoints.count) waypoints"),
-            ("Protocol", survey.surveyProtocol.map { $0 + (survey.isUpland ? ", upland" : "") }),
+            (t("Site"), [survey.site, survey.siteName].compactMap { $0 }.joined(separator: ", ")),
+            (t("Route"), survey.route),
+            (t("Start"), time(survey.startMs)), (t("Stop"), time(survey.stopMs)),
+            (t("Place"), survey.place.map { $0.text.replacing(",", with: ", ") }),
+            (
+                t("Way"),
+                survey.waypoints.isEmpty
+                    ? nil
+                    : t(
+                        survey.waypoints.count, one: "\(survey.waypoints.count) waypoint",
+                        many: "\(survey.waypoints.count) waypoints")
+            ),
+            (t("Protocol"), survey.surveyProtocol.map { survey.isUpland ? t("\($0), upland") : $0 }),
         ]
         if let facts {
             pairs += [
-                ("Kept to its rules", facts.gate.map { ([$0] + facts.gateReasons).joined(separator: "; ") }),
-                ("Length", facts.distanceM.map { length($0) }), ("Pace", facts.paceMps.map { pace($0) }),
+                (t("Kept to its rules"), facts.gate.map { ([$0] + facts.gateReasons).joined(separator: "; ") }),
+                (t("Length"), facts.distanceM.map { length($0) }), (t("Pace"), facts.paceMps.map { pace($0) }),
                 (
-                    "Weather of the service",
+                    t("Weather of the service"),
                     facts.weatherMissing > 0
-                        ? "\(caller.words.count(facts.weatherMissing, .hour)) still missing"
+                        ? t("\(caller.words.count(facts.weatherMissing, .hour)) still missing")
                         : hours(facts.serviceWeather)
                 ),
             ]
         }
         pairs += [
-            ("Own weather", weather(survey.weather)), ("Comments", survey.comments),
-            ("Surveyors", people), ("Observers", survey.observers.map { String($0) }), ("Meant for", survey.forwardTo),
-            ("Other fields", others(survey.others)),
+            (t("Own weather"), weather(survey.weather)), (t("Comments"), survey.comments),
+            (t("Surveyors"), people), (t("Observers"), survey.observers.map { String($0) }),
+            (t("Meant for"), survey.forwardTo),
+            (t("Other fields"), others(survey.others)),
         ]
         let rows: [HTML] = pairs.compactMap { name, value in
             value.map { "<dt>\(name)</dt><dd>\($0)</dd>" }
@@ -96,14 +106,12 @@ struct SurveyView {
     private func celsius(_ value: Double) -> String { ShownValue(value, unit: "°C", in: caller.units).text }
 
     private func weather(_ own: Survey.OwnWeather) -> String? {
-        func text(_ thousandths: Int64?, _ unit: String) -> String? {
-            thousandths.map { Decimal.text($0, decimals: 3) + unit }
-        }
+        func text(_ thousandths: Int64?) -> String? { thousandths.map { Decimal.text($0, decimals: 3) } }
         let parts = [
-            own.temperatureC.map { celsius(Double($0) / 1_000) }, text(own.windSpeedMps, " m/s wind"),
-            own.windBeaufort.map { "wind \($0) Bft" }, text(own.windDirectionDeg, "° wind direction"),
-            text(own.cloudCoverPct, " % clouds"), text(own.sunPct, " % sun"),
-            own.isRaining.map { $0 ? "rain" : "no rain" }, others(own.others),
+            own.temperatureC.map { celsius(Double($0) / 1_000) }, text(own.windSpeedMps).map { t("\($0) m/s wind") },
+            own.windBeaufort.map { t("wind \($0) Bft") }, text(own.windDirectionDeg).map { t("\($0)° wind direction") },
+            text(own.cloudCoverPct).map { t("\($0) % clouds") }, text(own.sunPct).map { t("\($0) % sun") },
+            own.isRaining.map { $0 ? t("rain") : t("no rain") }, others(own.others),
         ].compactMap { $0 }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
@@ -148,20 +156,23 @@ struct SurveyView {
             ]
         }
         return HTML.table(
-            caption: "Sightings",
+            caption: t("Sightings"),
             headers: [
-                .prose("Species"), .number("Count"), .word("Time"), .text("Behaviour"), .text("Certainty"),
-                .text("Section"), .word("Place"), .prose("More"),
-            ], rows: rows, empty: "Nothing was seen. That is data, too.")
+                .prose(t("Species")), .number(t("Count")), .word(t("Time")), .text(t("Behaviour")),
+                .text(t("Certainty")),
+                .text(t("Section")), .word(t("Place")), .prose(t("More")),
+            ], rows: rows, empty: t("Nothing was seen. That is data, too."))
     }
 
     private func details(_ sighting: Sighting) -> HTML {
         let pairs: [(String, String?)] = [
-            ("habitat", sighting.habitat), ("conditions", sighting.conditions), ("life stage", sighting.lifeStage),
-            ("sex", sighting.sex), ("mark", sighting.mark), ("light", sighting.lightLux.map { "\($0) lux" }),
-            ("right to", sighting.uncertaintyM.map { "\($0) m" }), ("animals", sighting.animals),
-            ("plants", sighting.plants), ("comments", sighting.comments), ("own weather", weather(sighting.weather)),
-            ("other fields", others(sighting.others)),
+            (t("habitat"), sighting.habitat), (t("conditions"), sighting.conditions),
+            (t("life stage"), sighting.lifeStage),
+            (t("sex"), sighting.sex), (t("mark"), sighting.mark), (t("light"), sighting.lightLux.map { "\($0) lux" }),
+            (t("right to"), sighting.uncertaintyM.map { "\($0) m" }), (t("animals"), sighting.animals),
+            (t("plants"), sighting.plants), (t("comments"), sighting.comments),
+            (t("own weather"), weather(sighting.weather)),
+            (t("other fields"), others(sighting.others)),
         ]
         let texts: [HTML] = pairs.compactMap { name, value in value.map { "\(name): \($0)" } }
         return (texts + sighting.photos.enumerated().map { photo($0.element, $0.offset + 1) }).joined(separator: "; ")
@@ -170,13 +181,13 @@ struct SurveyView {
     /// Photos of ours are shown; addresses elsewhere are named, since nothing of these pages asks another server.
     private func photo(_ name: String, _ number: Int) -> HTML {
         name.utf8.count == 64 && name.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-            ? "<a href=\"/survey-photos/\(name)\">photo \(number)</a>" : "photo: \(name)"
+            ? "<a href=\"/survey-photos/\(name)\">photo \(number)</a>" : .t("photo: \(name)")
     }
 
     private var lists: HTML {
         guard !survey.sections.isEmpty else { return "" }
         return HTML.table(
-            caption: "Sections", headers: [.text("Section"), .number("Length"), .text("Habitat")],
+            caption: t("Sections"), headers: [.text(t("Section")), .number(t("Length")), .text(t("Habitat"))],
             rows: survey.sections.map {
                 [
                     .text($0.section), .text($0.distanceMm.map { Decimal.text($0, decimals: 3) + " m" }),
@@ -187,10 +198,10 @@ struct SurveyView {
 
     private var history: HTML {
         HTML.table(
-            caption: "Versions",
-            headers: [.word("Version"), .word("Said (\(caller.clock.zone))"), .word("By"), .prose("Note")],
+            caption: t("Versions"),
+            headers: [.word(t("Version")), .word(t("Said (\(caller.clock.zone))")), .word(t("By")), .prose(t("Note"))],
             rows: versions.map { version in
-                let name = version.version == 0 ? "0, as handed in" : String(version.version)
+                let name = version.version == 0 ? t("0, as handed in") : String(version.version)
                 return [
                     version.version == shown.version
                         ? HTML(name) : "<a href=\"\(path)?version=\(version.version)\">\(name)</a>",

@@ -7,8 +7,37 @@ enum TaxonView {
 
     static func heading(above: TaxonQueries.Taxon?) -> PageHeading {
         PageHeading(
-            above?.name ?? "Taxonomy", crumb: ("Sightings", "/sightings"),
-            status: above.map { "<span class=\"faint small\">\($0.rank)</span>" } ?? "")
+            above?.name ?? t("Taxonomy"), crumb: (t("Sightings"), "/sightings"),
+            status: above.map { "<span class=\"faint small\">\(rank($0.rank))</span>" } ?? "")
+    }
+
+    /// Ranks that have pages of their own; the sightings of the others are those of what is below them.
+    static func hasPage(_ rank: String) -> Bool { ["species", "subspecies", "variety", "form"].contains(rank) }
+
+    /// Ranks by the names that lists of species have.
+    private enum Rank: String {
+        case kingdom, phylum, `class`, order, superfamily, family, subfamily, tribe, genus, subgenus, species
+        case subspecies, variety, form
+    }
+
+    static func rank(_ rank: String) -> String {
+        switch Rank(rawValue: rank) {
+        case .kingdom: t("kingdom")
+        case .phylum: t("phylum")
+        case .class: t("class")
+        case .order: t("order")
+        case .superfamily: t("superfamily")
+        case .family: t("family")
+        case .subfamily: t("subfamily")
+        case .tribe: t("tribe")
+        case .genus: t("genus")
+        case .subgenus: t("subgenus")
+        case .species: t("species")
+        case .subspecies: t("subspecies")
+        case .variety: t("variety")
+        case .form: t("form")
+        case nil: rank
+        }
     }
 
     static func html(above: TaxonQueries.Taxon?, _ children: [TaxonQueries.Taxon]) -> HTML {
@@ -17,7 +46,7 @@ enum TaxonView {
             let below: HTML =
                 taxon.hasChildren ? "<a href=\"/sightings/taxa?of=\(encoded: taxon.taxon)\">\(name)</a>" : HTML(name)
             return [
-                below, .text(taxon.rank),
+                below, .text(rank(taxon.rank)),
                 "<a href=\"/sightings?taxon=\(encoded: taxon.name)\" aria-label=\"Sightings of \(name)\">Sightings</a>",
             ]
         }
@@ -35,9 +64,9 @@ enum TaxonView {
         return """
             <div class="row wrap tools">\(links.joined(separator: " "))</div>
             \(HTML.table(
-                caption: above.map { "Below \($0.name)" } ?? "Top level",
-                headers: [.prose("Name"), .text("Rank"), .word("Seen")], rows: rows,
-                empty: "Nothing below it. Load a taxonomy with `drover taxonomy load`."))
+                caption: above.map { t("Below \($0.name)") } ?? t("Top level"),
+                headers: [.prose(t("Name")), .text(t("Rank")), .word(t("Seen"))], rows: rows,
+                empty: t("Nothing below it. Load a taxonomy with `drover taxonomy load`.")))
             \(children.count == rowsMax ? "<p class=\"warning\">There are more than \(rowsMax).</p>" : "")
             """
     }

@@ -28,7 +28,7 @@ extension TourAppRoutes {
             let items: [HTML] = tours.map { tour in
                 """
                 <li><h2><a href="/trail-tours/\(tour.tour)">\(tour.area)</a></h2>
-                <p class="soft">\(tour.waypoints) \(tour.waypoints == 1 ? "waypoint" : "waypoints"), version \(tour.version) of \(UTC.dateText(tour.publishedMs)), \(TourAppRoutes.size(tour.bytes))</p>
+                <p class="soft">\(t(tour.waypoints, one: "\(tour.waypoints) waypoint", many: "\(tour.waypoints) waypoints")), version \(tour.version) of \(UTC.dateText(tour.publishedMs)), \(TourAppRoutes.size(tour.bytes))</p>
                 <p>\(TourAppRoutes.download(tour.tour, tour.version, tour.bytes, of: tour.area))</p></li>
                 """
             }
@@ -36,11 +36,11 @@ extension TourAppRoutes {
                 tours.count == most
                 ? "<p><a href=\"/trail-tours?after=\(tours.last!.tour)\" rel=\"next\">More tours</a></p>" : ""
             return PublicShell(assets: assets).page(
-                "trail tours", styles: ["nature/surveys.css"],
+                t("Trail tours"), styles: ["nature/surveys.css"],
                 main: """
                     <h1>Trail tours</h1>
                     <p>Download a tour to your phone: map, texts and pictures work without a network.</p>
-                    \(items.isEmpty ? "<section class=\"card\">\(HTML.emptyState(.tour, "No tours yet", "A tour shows here once a ranger publishes it."))</section>" : "<ul class=\"trails\">\(items.joined())</ul>")
+                    \(items.isEmpty ? "<section class=\"card\">\(HTML.emptyState(.tour, t("No tours yet"), .t("A tour shows here once a ranger publishes it.")))</section>" : "<ul class=\"trails\">\(items.joined())</ul>")
                     \(next)
                     """
             ).with("Cache-Control", "no-cache")
@@ -85,7 +85,7 @@ extension TourAppRoutes {
                 line: TourAppRoutes.line(newest.begin),
                 download: TourAppRoutes.download(
                     tour, newest.version, newest.package.bytes, of: document["area"]?.text ?? tour),
-                about: "Version \(newest.version) of \(UTC.dateText(newest.package.publishedMs))")
+                about: t("Version \(newest.version) of \(UTC.dateText(newest.package.publishedMs))"))
             return PublicShell(assets: assets).page(
                 page.area, styles: BaseMap.styles + ["nature/tours.css", "nature/surveys.css"],
                 scripts: BaseMap.scripts + ["nature/tour-map.js", "nature/tour-preview.js"], main: page.html(base)
@@ -133,6 +133,10 @@ private struct TrailView {
             \(TourView.paragraphs(text))
             <p class="soft">\(about): \(waypoints.count) waypoints, \(Decimal.text(Decimal.divided(lengthM, by: 10), decimals: 2)) km in straight lines, about \(minutes) min without stops.</p>
             <p>\(download)</p>
+            <div id="player" class="card player" hidden><p id="player-said" role="status"></p>
+            <p class="tools"><button type="button" class="btn" id="player-back">Previous stop</button>
+            <button type="button" class="btn primary" id="player-on">Next stop</button>
+            <button type="button" class="btn" id="player-follow">Follow me</button></p></div>
             <noscript>\(drawing)</noscript>
             <div id="map" class="map" role="region" aria-label="Map of the tour; the list has its waypoints" data-frame="\(frame)" data-line="\(trail)" \(base.attributes)></div>
             <ol id="waypoints" class="waypoints">

@@ -45,7 +45,7 @@ package final class TourRoutes: Sendable {
     private func list(_ request: Request) -> Response {
         access.page(request, for: TourRoutes.rangers) { caller, connection in
             let drafts = try TourStore.drafts(most: TourRoutes.draftsMax, on: connection)
-            return page("Tours", caller, TourView.list(drafts, caller, notice: nil), crumb: nil)
+            return page(t("Tours"), caller, TourView.list(drafts, caller, notice: nil), crumb: nil)
         }
     }
 
@@ -55,8 +55,8 @@ package final class TourRoutes: Sendable {
             let tour = Tour(area: area)
             guard !area.isEmpty, (try? TourText.decode(TourRoutes.bytes(tour))) == tour else {
                 let drafts = try TourStore.drafts(most: TourRoutes.draftsMax, on: connection)
-                let said = "Name the area, in at most \(Tour.areaBytesMax) bytes."
-                return page("Tours", caller, TourView.list(drafts, caller, notice: said), crumb: nil, status: 422)
+                let said = t("Name the area, in at most \(Tour.areaBytesMax) bytes.")
+                return page(t("Tours"), caller, TourView.list(drafts, caller, notice: said), crumb: nil, status: 422)
             }
             let id = TourRoutes.newID(area)
             guard
@@ -72,7 +72,11 @@ package final class TourRoutes: Sendable {
     private func edit(_ request: Request) -> Response {
         access.page(request, for: TourRoutes.rangers) { caller, connection in
             guard let draft = try self.draft(request, on: connection) else { return TourRoutes.unknown }
-            return page(draft.area, caller, TourView.editor(draft, mark: caller.mark, base), script: "nature/tours.js")
+            let near = try TourStore.lastChanged(besides: draft.tour, most: 5, on: connection)
+                .lazy.compactMap { try? TourText.decode(Array($0.draft.utf8)).corners }.first
+            return page(
+                draft.area, caller, TourView.editor(draft, mark: caller.mark, near: near, base),
+                script: "nature/tours.js")
         }
     }
 
@@ -92,7 +96,7 @@ package final class TourRoutes: Sendable {
             let days = try TourEventStore.days(of: draft.tour, most: 2_000, on: connection)
             let tour = try TourText.decode(Array(draft.draft.utf8))
             let titles = Dictionary(tour.waypoints.map { ($0.id, $0.title) }) { first, _ in first }
-            return page("\(draft.area): visits", caller, TourView.visits(draft, days, titles))
+            return page(t("\(draft.area): visits"), caller, TourView.visits(draft, days, titles))
         }
     }
 
@@ -111,7 +115,7 @@ package final class TourRoutes: Sendable {
     ///   - script: of a page with a map.
     private func page(
         _ title: String, _ caller: PageCaller, _ main: HTML, script: String? = nil,
-        crumb: PageHeading.Crumb? = ("Tours", "/tours"),
+        crumb: PageHeading.Crumb? = (t("Tours"), "/tours"),
         status: Int = 200
     ) -> Response {
         let hasMap = script != nil

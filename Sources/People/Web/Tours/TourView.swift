@@ -21,14 +21,15 @@ enum TourView {
         let rows = drafts.map { draft -> [HTML?] in
             [
                 "<a href=\"/tours/\(draft.tour)\">\(draft.area)</a>",
-                draft.version == 0 ? HTML.pill("quiet", "Draft") : "Version \(draft.version)",
+                draft.version == 0 ? HTML.pill("quiet", t("Draft")) : .t("Version \(draft.version)"),
                 "\(time(draft.changedMs, caller))<br><span class=\"soft\">\(draft.changedBy)</span>",
-                "<a href=\"/tours/\(draft.tour)/preview\" aria-label=\"Preview of \(draft.area)\">Preview</a> <a href=\"/tours/\(draft.tour)/visits\" aria-label=\"Visits to \(draft.area)\">Visits</a>",
+                "<a href=\"/tours/\(draft.tour)/preview\" aria-label=\"Preview of \(draft.area)\">Preview</a> <a href=\"/tours/\(draft.tour)/visits\" aria-label=\"Visits to \(draft.area)\">Visits</a>\(" <a href=\"/trail-tours/\(draft.tour)\" aria-label=\"Visitors’ page of \(draft.area)\">Visitors’ page</a>", if: draft.version > 0)",
             ]
         }
         let table = HTML.table(
-            caption: "All tours", headers: [.word("Area"), .text("Published"), .word("Last changed"), .word("More")],
-            rows: rows, empty: "No tours yet. Name an area to start one.", narrow: .cards)
+            caption: t("All tours"),
+            headers: [.word(t("Area")), .text(t("Published")), .word(t("Last changed")), .word(t("More"))],
+            rows: rows, empty: t("No tours yet. Name an area to start one."), narrow: .cards)
         return """
             \(notice.map(HTML.fault))
             <div class="split">
@@ -44,22 +45,24 @@ enum TourView {
             """
     }
 
-    static func editor(_ draft: TourStore.Draft, mark: String, _ base: BaseMap) -> HTML {
+    /// - Parameter near: corners of the tour that was worked on last: an empty one begins there.
+    static func editor(_ draft: TourStore.Draft, mark: String, near: Corners?, _ base: BaseMap) -> HTML {
         """
         \(links(draft, here: "edit"))
         <noscript><p class="critical">The editor needs scripts. Turn them on, or use another browser.</p></noscript>
-        <div id="editor" data-tour="\(draft.tour)" data-form="\(mark)">
+        <div id="editor" data-tour="\(draft.tour)" data-form="\(mark)" data-near="\(near.map { $0.southWest.text + " " + $0.northEast.text } ?? "")">
         <p id="said" role="status"></p>
         <div class="beside">
         <div>
         <div id="map" class="map" role="region" aria-label="Map of the tour; every place can also be typed" \(base.attributes)></div>
         <fieldset class="tools"><legend>Click on the map to</legend>
-        <label class="check"><input type="radio" name="click" value="look" checked> look around</label>
-        <label class="check"><input type="radio" name="click" value="waypoint"> add a waypoint</label>
+        <label class="check"><input type="radio" name="click" value="look"> look around</label>
+        <label class="check"><input type="radio" name="click" value="waypoint" checked> add a waypoint</label>
         <label class="check"><input type="radio" name="click" value="track"> draw the trail</label>
         </fieldset>
         <p class="tools"><button type="button" id="frame" class="quiet">Use this view as the frame</button>
         <button type="button" id="see" class="quiet">Show the whole tour</button>
+        <button type="button" id="here" class="quiet">Go to where I am</button>
         <button type="button" id="undo" class="quiet">Remove last point</button>
         <button type="button" id="clear" class="quiet">Remove trail</button></p>
         </div>
@@ -106,7 +109,7 @@ enum TourView {
         let metres = WalkingOrder.metres(tour.waypoints.map(\.place), isRound: false)
         let items: [HTML] = tour.waypoints.map { waypoint in
             let media = waypoint.media.enumerated().map { number, name in
-                medium(draft.tour, name, types[name] ?? "", "\(number + 1) of \(waypoint.title)")
+                medium(draft.tour, name, types[name] ?? "", t("\(number + 1) of \(waypoint.title)"))
             }.joined()
             return """
                 <li data-place="\(waypoint.place.text)"><h2>\(waypoint.title)</h2>
@@ -132,14 +135,14 @@ enum TourView {
         _ draft: TourStore.Draft, _ days: [TourEventStore.DayRow], _ titles: [String: String]
     ) -> HTML {
         let table = HTML.table(
-            caption: "Downloads and visits by day",
-            headers: [.word("Date"), .text("What"), .text("Waypoint"), .number("Count")],
+            caption: t("Downloads and visits by day"),
+            headers: [.word(t("Date")), .text(t("What")), .text(t("Waypoint")), .number(t("Count"))],
             rows: days.map { day in
                 [
-                    .text(day.date), day.kind == .visit ? "visits" : "downloads",
+                    .text(day.date), day.kind == .visit ? .t("visits") : .t("downloads"),
                     .text(day.kind == .visit ? titles[day.waypoint] ?? day.waypoint : ""), "\(day.events)",
                 ]
-            }, empty: "No downloads or visits yet.")
+            }, empty: t("No downloads or visits yet."))
         return """
             \(links(draft, here: "visits"))
             <p class="soft">As visitors’ phones report, once they have a network again.</p>
@@ -161,7 +164,9 @@ enum TourView {
     }
 
     private static func links(_ draft: TourStore.Draft, here: String) -> HTML {
-        let pages = [("edit", "", "Edit"), ("preview", "/preview", "Preview"), ("visits", "/visits", "Visits")]
+        let pages = [
+            ("edit", "", t("Edit")), ("preview", "/preview", t("Preview")), ("visits", "/visits", t("Visits")),
+        ]
         let tabs: [HTML] = pages.map {
             "<a href=\"/tours/\(draft.tour)\($0.1)\"\(" aria-current=\"page\"", if: $0.0 == here)>\($0.2)</a>"
         }

@@ -26,9 +26,9 @@ struct CarCharts {
         let settings = trip.settings
         let voltages = settings.map { [$0.number(.voltageLowV), $0.number(.voltageHighV)] }
         let charts: [(Signal, String, [Int64])] = [
-            (.speed, "Speed", settings.map { [$0.speedLimitMilliKmh] } ?? []), (.rpm, "Engine speed", []),
-            (.coolant, "Coolant temperature", settings.map { [$0.coolantLimitMilliC] } ?? []),
-            (.voltage, "Control module voltage", voltages ?? []),
+            (.speed, t("Speed"), settings.map { [$0.speedLimitMilliKmh] } ?? []), (.rpm, t("Engine speed"), []),
+            (.coolant, t("Coolant temperature"), settings.map { [$0.coolantLimitMilliC] } ?? []),
+            (.voltage, t("Control module voltage"), voltages ?? []),
         ]
         let figures = charts.compactMap { signal, name, limits -> HTML? in
             let title = "\(name), \(ShownValue(0, unit: signal.row.unit, in: caller.units).unit)"

@@ -32,7 +32,7 @@ struct CompareView {
                 <a href="\(address("csv"))">CSV</a><a href="\(address("json"))">JSON</a></div></details>
                 """
         }
-        return PageHeading("Compare drives", crumb: (name: "Trips", path: "/trips"), actions: actions)
+        return PageHeading(t("Compare drives"), crumb: (name: t("Trips"), path: "/trips"), actions: actions)
     }
 
     var html: HTML {
@@ -53,7 +53,8 @@ struct CompareView {
         guard !given("vehicle").isEmpty else {
             guard !cars.isEmpty else {
                 return HTML.emptyState(
-                    .compare, "No car yet", "As soon as a car of yours has driven, its drives can be compared here.")
+                    .compare, t("No car yet"),
+                    .t("As soon as a car of yours has driven, its drives can be compared here."))
             }
             return
                 "<form class=\"asks end\" method=\"get\" action=\"/trips/compare\">\(car)<button class=\"btn primary\">Choose its drives</button></form>"
@@ -69,8 +70,8 @@ struct CompareView {
         return """
             <form class="asks end" method="get" action="/trips/compare">
             \(car)
-            <label>A drive of the route <select class="box" id="trip" name="trip">\(HTML.options([("", "None: by tag")] + choices, given("trip")))</select></label>
-            <label>Or a tag <select class="box" id="tag" name="tag">\(HTML.options([("", "None")] + tags.map { ($0, $0) }, given("tag")))</select></label>
+            <label>A drive of the route <select class="box" id="trip" name="trip">\(HTML.options([("", t("None: by tag"))] + choices, given("trip")))</select></label>
+            <label>Or a tag <select class="box" id="tag" name="tag">\(HTML.options([("", t("None"))] + tags.map { ($0, $0) }, given("tag")))</select></label>
             <label>First day after the change <input class="box" id="change" name="change" type="date" required value="\(given("change"))"></label>
             <button class="btn primary">Compare</button>
             </form>
@@ -85,7 +86,7 @@ struct CompareView {
             let (before, after) = comparison.counts
             guard before > 0, after > 0 else {
                 return
-                    "<p role=\"status\" class=\"strip warning\">\(HTML.icon(.info))<span>\(TripWords.count(before, "drive")) before and \(TripWords.count(after, "drive")) after: there is nothing to compare. Choose another day or drive.</span></p>"
+                    "<p role=\"status\" class=\"strip warning\">\(HTML.icon(.info))<span>Drives before: \(String(before)), after: \(String(after)). There is nothing to compare. Choose another day or drive.</span></p>"
             }
             let lines = comparison.shown(caller.units)
             return """
@@ -99,13 +100,13 @@ struct CompareView {
     private func verdict(_ lines: [RouteComparison.Shown]) -> HTML {
         let clear = lines.filter { $0.isClear == true }
         let first = clear.first.map { "\($0.name): \(change($0))" }
-        let others = clear.dropFirst().map { "\($0.name.lowercased()) \(change($0))" }.joined(separator: ", ")
+        let others = clear.dropFirst().map { "\($0.name): \(change($0))" }.joined(separator: "; ")
         let isKnown = lines.contains { $0.isClear != nil }
         let text =
             first
             ?? (isKnown
-                ? "No clear change: what differs may be chance."
-                : "Too few drives to tell. Three on each side are a beginning.")
+                ? t("No clear change: what differs may be chance.")
+                : t("Too few drives to tell. Three on each side are a beginning."))
         let also: HTML? = others.isEmpty ? nil : "<span class=\"soft\">Also clear: \(others).</span>"
         return """
             <section class="strip \(first == nil ? "info" : "ok")" role="status"><span class="ic">\(HTML.icon(first == nil ? .info : .check))</span>\
@@ -115,8 +116,8 @@ struct CompareView {
 
     /// `8 % less`
     private func change(_ line: RouteComparison.Shown) -> String {
-        guard let before = line.before?.mean, let difference = line.difference, before != 0 else { return "another" }
-        return "\(TripWords.number(abs(difference / before) * 100, 0)) % \(difference < 0 ? "less" : "more")"
+        guard let before = line.before?.mean, let difference = line.difference else { return t("another") }
+        return ChangeWords.text(before + difference, before, than: .before) ?? t("another")
     }
 
     /// Both means as bars of one length, and how sure the difference is.
@@ -124,18 +125,18 @@ struct CompareView {
         let most = max(line.before?.mean ?? 0, line.after?.mean ?? 0)
         func bar(_ name: String, _ sample: Comparison.Sample?, _ tone: HTML) -> HTML {
             let share = most > 0 ? max(0, (sample?.mean ?? 0) / most * 100) : 0
-            let width = TripWords.number(share, 1)
+            let width = GroupedNumber.text(share, 1)
             return """
                 <span class="pair-bar"><span class="soft">\(name)</span><svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">\
                 <rect width="\(width)" height="10" rx="1" fill="\(tone)"/></svg><b class="num">\(line.text(sample?.mean) ?? "–")</b></span>
                 """
         }
         let pill =
-            line.isClear.map { $0 ? HTML.pill("ok", "Clear") : HTML.pill("quiet", "May be chance") }
-            ?? HTML.pill("silent", "Too few drives")
+            line.isClear.map { $0 ? HTML.pill("ok", t("Clear")) : HTML.pill("quiet", t("May be chance")) }
+            ?? HTML.pill("silent", t("Too few drives"))
         return """
             <section class="card w4 kpi"><span class="label row between">\(line.name), \(line.unit)\(pill)</span>\
-            \(bar("Before", line.before, "var(--quiet-solid)"))\(bar("After", line.after, "var(--accent)"))</section>
+            \(bar(t("Before"), line.before, "var(--quiet-solid)"))\(bar(t("After"), line.after, "var(--accent)"))</section>
             """
     }
 
@@ -153,10 +154,14 @@ struct CompareView {
 
     private func table(_ comparison: RouteComparison) -> HTML {
         HTML.table(
-            caption: "\(TripWords.count(comparison.counts.before, "drive")) before, \(comparison.counts.after) after",
+            caption: t(
+                comparison.counts.before,
+                one: "\(comparison.counts.before) drive before, \(comparison.counts.after) after",
+                many: "\(comparison.counts.before) drives before, \(comparison.counts.after) after"),
             headers: [
-                .text("Figure"), .number("Before"), .number("Spread"), .number("Drives"), .number("After"),
-                .number("Spread"), .number("Drives"), .number("Difference"), .number("Margin"), .text("Clear"),
+                .text(t("Figure")), .number(t("Before")), .number(t("Spread")), .number(t("Drives")),
+                .number(t("After")), .number(t("Spread")), .number(t("Drives")), .number(t("Difference")),
+                .number(t("Margin")), .text(t("Clear")),
             ],
             rows: comparison.shown(caller.units).map { line in
                 [
@@ -165,7 +170,7 @@ struct CompareView {
                     .text(line.text(line.after?.mean)), .text(line.text(line.after?.standardDeviation)),
                     "\(line.after?.count ?? 0)", .text(line.text(line.difference)),
                     line.text(line.margin).map { "± \($0)" },
-                    line.isClear.map { $0 ? "clear" : "may be chance" } ?? "too few drives",
+                    .text(line.isClear.map { $0 ? t("clear") : t("may be chance") } ?? t("too few drives")),
                 ]
             }, empty: "")
     }
@@ -177,7 +182,7 @@ struct CompareView {
             }
             return "<h3>\(title)</h3><ul>\(items.joined())</ul>"
         }
-        return list("Before", comparison.startsMs.before) + list("After", comparison.startsMs.after)
+        return list(t("Before"), comparison.startsMs.before) + list(t("After"), comparison.startsMs.after)
     }
 
     private func address(_ format: String) -> HTML {
@@ -216,7 +221,7 @@ extension DriveRoutes {
             }
             let page = CompareView(cars: cars, trips: trips ?? [], found: found, caller: caller, request: request)
             var response = shell(caller).page(
-                "compare drives", at: "/trips", heading: page.heading, main: page.html)
+                t("compare drives"), at: "/trips", heading: page.heading, main: page.html)
             if case .fault = found { response.status = 400 }
             return response
         }
@@ -226,13 +231,16 @@ extension DriveRoutes {
         _ request: Request, _ vehicle: VehicleID, _ caller: PageCaller, _ connection: Connection
     ) throws -> CompareView.Found {
         guard let day = CivilDate(request.query["change"] ?? "", zone: caller.clock.zone) else {
-            return .fault("The day of the change must be like 2026-11-21.")
+            return .fault(t("The day of the change must be like 2026-11-21."))
         }
         let by: RouteComparison.Matching
-        switch (request.query["trip"] ?? "", request.query["tag"] ?? "") {
-        case (let trip, "") where Int64(trip).map(UTC.plausible.contains) == true: by = .routeOf(ms: Int64(trip)!)
-        case ("", let tag) where !tag.isEmpty && tag.utf8.count <= 200: by = .tag(tag)
-        default: return .fault("Choose a drive of the route, or a tag that its drives bear: one of the two.")
+        let (trip, tag) = (request.query["trip"] ?? "", request.query["tag"] ?? "")
+        if tag.isEmpty, let ms = Int64(trip), UTC.plausible.contains(ms) {
+            by = .routeOf(ms: ms)
+        } else if trip.isEmpty, !tag.isEmpty, tag.utf8.count <= 200 {
+            by = .tag(tag)
+        } else {
+            return .fault(t("Choose a drive of the route, or a tag that its drives bear: one of the two."))
         }
         let changedMs = day.startMs
         let span =

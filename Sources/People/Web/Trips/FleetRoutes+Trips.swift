@@ -55,18 +55,22 @@ extension FleetRoutes {
     private func trips(
         _ request: Request, _ filter: TripFilter, _ caller: PageCaller, _ connection: Connection
     ) throws -> Response {
-        guard try filter.vehicle.isEmpty || isCar(filter.vehicle, connection) else {
+        guard let car = try car(filter.vehicle, connection) else {
             var response = shell(caller).page(
-                "trips", at: "/trips", heading: PageHeading("Trips"), scripts: ["names.js"],
+                t("trips"), at: "/trips", heading: PageHeading(t("Trips")), scripts: ["names.js"],
                 main: TripListView.noVehicle(filter.vehicle, filter))
             response.status = 404
             return response
         }
+        guard car == filter.vehicle else {
+            return .seeOther(filter.path(vehicle: car, format: request.query["format"]))
+        }
+        let nowMs = Clock.nowMs()
         func began(_ span: Range<Int64>) throws -> [TripRead] {
             try TripRead.day(span, vehicle: filter.vehicle, queries, price: price, on: connection)
         }
         let all = try began(filter.span)
-        let names = try carNames(Set(all.map(\.vehicle)), connection)
+        let names = try carNames(Set(all.map(\.vehicle) + (car.isEmpty ? [] : [car])), connection)
         let kept = filter.ordered(all.filter(filter.keeps), names: names)
         if let format = request.query["format"] {
             guard format == "csv" else {
@@ -82,11 +86,12 @@ extension FleetRoutes {
         let caller = try caller.knowing(all.map(\.driver), queries, on: connection)
         let outlines = try TripOutlines.read(TripListView.page(kept, filter), queries, on: connection)
         let view = TripListView(
-            filter: filter, trips: kept, all: all, before: try began(filter.spanBefore).filter(filter.keeps),
-            names: names,
+            filter: filter, trips: kept, all: all,
+            before: try began(filter.spanBefore(nowMs: nowMs)).filter(filter.keeps), names: names,
+            typed: try names[car].flatMap { try self.car($0, connection) == car ? $0 : nil } ?? car,
             outlines: outlines, streets: TripOutlines.streets(outlines, base.streets),
             lastMs: all.isEmpty ? try lastStart(filter.vehicle, connection) : nil,
-            isCut: all.count >= Int(TripRead.dayMax), caller: caller)
+            isCut: all.count >= Int(TripRead.dayMax), caller: caller, nowMs: nowMs, tripGapMs: rules.tripGapMs)
         return shell(caller).page(
             view.title, at: "/trips", heading: view.heading, scripts: ["names.js"], main: view.html)
     }
@@ -97,6 +102,16 @@ extension FleetRoutes {
             ? try connection.query(queries["page_trips"], [.int8(1)])
             : try connection.query(queries["vehicle_trips"], [.text(vehicle), .int8(1)])
         return try rows.first.flatMap { try $0.timestampMs("start_at") }
+    }
+
+    private static let typedBytesMax = 256
+
+    /// Which car somebody means: by its id, else by its name, where only one is called so; nil: none that the caller sees.
+    private func car(_ typed: String, _ connection: Connection) throws -> String? {
+        if try typed.isEmpty || isCar(typed, connection) { return typed }
+        guard typed.utf8.count <= FleetRoutes.typedBytesMax, VehicleForm.isPlain(typed) else { return nil }
+        let found = try connection.query(queries["car_named"], [.text(typed)])
+        return found.count == 1 ? try found[0].text("vehicle") : nil
     }
 
     /// Among the vehicles that the caller sees.
@@ -122,7 +137,7 @@ extension FleetRoutes {
             first: days.now.first, span: span, now: try trips(days.now), before: try trips(days.before), map: map,
             caller: caller, nowMs: nowMs)
         return shell(caller).page(
-            "fleet overview", at: "/fleet",
-            heading: PageHeading("Overview", status: "<span class=\"soft\">\(page.title)</span>"), main: page.html)
+            t("fleet overview"), at: "/fleet",
+            heading: PageHeading(t("Overview"), status: "<span class=\"soft\">\(page.title)</span>"), main: page.html)
     }
 }

@@ -19,9 +19,12 @@ struct LiveDriveView {
     let nowMs: Int64
 
     var heading: PageHeading {
-        let pill = isDriving ? HTML.pill("ok", "Live") : HTML.pill("quiet", "Not driving")
+        let pill =
+            !isDriving
+            ? HTML.pill("quiet", t("Not driving"))
+            : isSilent ? HTML.pill("silent", t("Silent")) : HTML.pill("ok", t("Live"))
         return PageHeading(
-            car.name, crumb: (name: "Trips", path: "/trips?vehicle=\(URLText.escaped(car.id.text))"), status: pill,
+            car.name, crumb: (name: t("Trips"), path: "/trips?vehicle=\(URLText.escaped(car.id.text))"), status: pill,
             actions: """
                 <a class="btn icon" href="\(car.path)/scan" aria-label="Health scan" title="Health scan">\(HTML.icon(.engine))</a>\
                 <a class="btn icon hide-phone" href="/vehicles/\(encoded: car.id.text)?kind=car" aria-label="The car" title="The car">\(HTML.icon(.car))</a>
@@ -58,20 +61,23 @@ struct LiveDriveView {
 
     private var state: String {
         guard let now else { return LiveDriveView.withoutTrip(hasReported: car.hasReported) }
-        let since = caller.clock.minute(now.startMs)
-        let tag = now.tag.map { ", tagged “\($0)”" } ?? ""
-        let discarded = now.isDiscarded ? ", discarded: it does not count" : ""
-        return isDriving
-            ? "On a trip since \(since)\(tag)\(discarded)."
-            : "Not driving. Its last trip went from \(since) to \(caller.clock.second(now.endMs))\(tag)\(discarded)."
+        let since = caller.clock.minute(now.startMs), until = caller.clock.second(now.endMs)
+        let trip =
+            isDriving
+            ? t("On a trip since \(since).") : t("Not driving. Its last trip went from \(since) to \(until).")
+        return [
+            trip, now.tag.map { t("Tagged “\($0)”.") },
+            now.isDiscarded ? t("Discarded: it does not count.") : nil,
+        ].compactMap { $0 }.joined(separator: " ")
     }
 
     /// A trip is its driver's from its beginning on: who gets a car amid one sees alerts of theirs, and the next trip.
     static func withoutTrip(hasReported: Bool) -> String {
         hasReported
-            ? "It has driven, and no trip of it is yours to see: its last one began before the car was yours to drive. "
-                + "Values show with its next trip."
-            : "It has not driven yet. Values show as soon as its first readings are here."
+            ? t(
+                "It has driven, and no trip of it is yours to see: its last one began before the car was yours to drive. Values show with its next trip."
+            )
+            : t("It has not driven yet. Values show as soon as its first readings are here.")
     }
 
     private var unmonitored: HTML {
@@ -80,9 +86,25 @@ struct LiveDriveView {
         } ?? ""
     }
 
+    /// Readings come every second, or every few; after a tunnel they come late.
+    private static let silentMs: Int64 = 30_000
+
+    private var silenceMs: Int64 { now.map { max(0, nowMs - $0.endMs) } ?? 0 }
+    private var isSilent: Bool { isDriving && silenceMs >= LiveDriveView.silentMs }
+
+    /// When it was heard of last, and what it means when that is long ago.
     private var updated: String {
         guard let now else { return "" }
-        return "Last reading \(caller.clock.second(now.endMs)), times are \(caller.clock.zone)."
+        let last = t("Last reading \(caller.clock.second(now.endMs)), times are \(caller.clock.zone).")
+        let gap = TripWords.length(now.tripGapMs)
+        if isSilent {
+            let silence = TripWords.length(silenceMs)
+            return last + " "
+                + t(
+                    "Nothing heard for \(silence): the values are of then. The car is off, or its logger has no network. The trip ends after \(gap) of silence; readings that come late still count."
+                )
+        }
+        return isDriving ? last : last + " " + t("A trip ends after \(gap) of silence, or when its driver ends it.")
     }
 
     private var values: HTML {
@@ -134,10 +156,12 @@ struct LiveDriveView {
         """
     }
 
-    static let words = [
-        "start": "A trip starts with the next reading.", "stop": "The trip ends here.",
-        "tag": "Tagged. It shows in a moment.", "discard": "This trip will not count.",
-    ]
+    static var words: [String: String] {
+        [
+            "start": t("A trip starts with the next reading."), "stop": t("The trip ends here."),
+            "tag": t("Tagged. It shows in a moment."), "discard": t("This trip will not count."),
+        ]
+    }
 }
 
 extension DriveRoutes {
@@ -159,7 +183,7 @@ extension DriveRoutes {
                 caller: caller, mayAct: !caller.roles.isDisjoint(with: DriveRoutes.actors), said: request.query["said"],
                 nowMs: nowMs)
             return shell(caller).page(
-                "\(car.name), live", at: "/trips", heading: page.heading, styles: BaseMap.styles,
+                t("\(car.name), live"), at: "/trips", heading: page.heading, styles: BaseMap.styles,
                 scripts: BaseMap.scripts + ["live.js", "drive.js"], main: page.html(base))
         }
     }

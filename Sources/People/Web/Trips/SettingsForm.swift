@@ -46,7 +46,7 @@ struct SettingsForm {
             // A switch that stands as it does anyway follows the default.
             if case .flag(let isOn) = setting.row.standard, text == (isOn ? "on" : "off") { continue }
             if let twin = setting.row.twin, said.said[twin] != nil {
-                faults[setting] = "Say it in one unit only"
+                faults[setting] = t("Say it in one unit only")
                 continue
             }
             var alone = DriverSettings.standard
@@ -64,21 +64,28 @@ struct SettingsForm {
             } catch {
                 faults[setting] =
                     SettingsForm.voltages.contains(setting)
-                    ? "The lowest must be below the highest, both 0 to 66" : SettingsForm.rule(setting)
+                    ? t("The lowest must be below the highest, both 0 to 66") : SettingsForm.rule(setting)
             }
         }
         return faults.isEmpty ? .settings(said) : .faults(faults)
     }
 
+    /// Off: the rest of their group counts for nothing, and is not shown.
+    private static let switchesOfGroups: Set<DriverSetting> = [
+        .speedAlert, .wheelAlert, .coolantAlert, .voltageAlert,
+    ]
+
     private static let voltages: Set<DriverSetting> = [.voltageLowV, .voltageHighV]
 
     private static func rule(_ setting: DriverSetting) -> String {
         switch setting.row.kind {
-        case .flag: "On or off"
+        case .flag: t("On or off")
         case .number(let least, let most):
-            setting == .fuelPrice ? "A price from \(least) to \(most) a gallon" : "A number from \(least) to \(most)"
-        case .choice: "One of the choices"
-        case .currency: "Three letters, like EUR"
+            setting == .fuelPrice
+                ? t("A price from \(String(describing: least)) to \(String(describing: most)) a gallon")
+                : t("A number from \(String(describing: least)) to \(String(describing: most))")
+        case .choice: t("One of the choices")
+        case .currency: t("Three letters, like EUR")
         }
     }
 
@@ -87,24 +94,43 @@ struct SettingsForm {
     /// - Parameters:
     ///   - typed: what somebody wrote, to be shown again; nil: show `known`.
     ///   - units: of the fields where nothing else was said.
+    ///   - isFolded: nothing of it concerns the person by their role; it is there for who has a car all the same.
+    ///   - without: what the person has no use for; it shows all the same where it is set, since the form replaces all.
     func html(
         _ known: DriverSettings, typed: Typed? = nil, faults: [DriverSetting: String] = [:],
-        units: DriverSettings.Units,
+        units: DriverSettings.Units, without: Set<DriverSetting> = [], isFolded: Bool = false,
         action: HTML, mark: String
     ) -> HTML {
         let field = FieldView(known: known, typed: typed, faults: faults, units: units)
         let shown = SettingsWords.groups.compactMap { group -> (HTML, [DriverSetting])? in
-            let own = group.settings.filter(settings.contains).map { field.chosen($0) }
-            guard !own.isEmpty else { return nil }
+            func own(_ some: [DriverSetting]) -> [DriverSetting] {
+                some.filter { settings.contains($0) && (!without.contains($0) || known.said[$0] != nil) }
+                    .map { field.chosen($0) }
+            }
+            let (plain, finer) = (own(group.settings), own(group.finer))
+            guard !(plain + finer).isEmpty else { return nil }
             let about: HTML? = group.about.isEmpty ? nil : "<span class=\"faint small end\">\(group.about)</span>"
-            let rows = own.map(field.row).joined(separator: "\n")
-            return ("<section class=\"card\"><header><h2>\(group.title)</h2>\(about)</header>\n\(rows)</section>", own)
+            let rows = plain.map(field.row).joined(separator: "\n")
+            let isOpen = finer.contains { faults[$0] != nil || known.said[$0] != nil }
+            let more: HTML? =
+                finer.isEmpty
+                ? nil
+                : "<details\(" open", if: isOpen)><summary>More</summary>\(finer.map(field.row).joined(separator: "\n"))</details>"
+            let card: HTML =
+                "<section class=\"card\(" judged", if: group.isJudged)\"><header><h2>\(group.title)</h2>\(about)</header>\n\(rows)\(more)</section>"
+            return (card, plain + finer)
         }
+        let cards = shown.map(\.0).joined(separator: "\n")
+        let isOpen = !faults.isEmpty || settings.contains { known.said[$0] != nil }
+        let all: HTML =
+            isFolded && !isOpen
+            ? "<details class=\"more-of\"><summary>If you drive or own a car</summary><div class=\"stack\">\(cards)</div></details>"
+            : cards
         let switches = shown.flatMap(\.1).filter { $0.row.kind == .flag }.map(\.rawValue).joined(separator: " ")
         return """
             <form class="stack sets" method="post" action="\(action)">\(FormView.hidden(CSRFGuard.field, mark))\(FormView.hidden(SettingsForm.switches, switches))
-            \(shown.map(\.0).joined(separator: "\n"))
-            <div class="row"><button class="btn primary">Save</button><span class="faint small">Leave empty for the default</span></div></form>
+            \(all)
+            <section class="card saver"><div class="row between wrap body tight"><span class="faint small">Leave empty for the default</span><button class="btn primary">Save</button></div></section></form>
             """
     }
 
@@ -151,14 +177,14 @@ struct SettingsForm {
                 var isOn = setting.row.standard == .flag(true)
                 if !text.isEmpty { isOn = text == "on" }
                 return
-                    "<input class=\"toggle\" id=\"\(setting.rawValue)\" name=\"\(name)\" type=\"checkbox\" role=\"switch\" value=\"on\"\(" checked", if: isOn)>"
+                    "<input class=\"toggle\(" main", if: SettingsForm.switchesOfGroups.contains(setting))\" id=\"\(setting.rawValue)\" name=\"\(name)\" type=\"checkbox\" role=\"switch\" value=\"on\"\(" checked", if: isOn)>"
             case .choice(let choices):
                 let options = choices.map { ($0, SettingsWords.choice($0)) }
                 let standard = SettingsWords.standard(setting).map(SettingsWords.choice) ?? ""
                 return
-                    "<select class=\"box\" id=\"\(setting.rawValue)\" name=\"\(name)\"\(about)>\(HTML.options([("", "Default: \(standard)")] + options, text))</select>"
+                    "<select class=\"box\" id=\"\(setting.rawValue)\" name=\"\(name)\"\(about)>\(HTML.options([("", t("Default: \(standard)"))] + options, text))</select>"
             case .number, .currency:
-                let unit = setting == .fuelPrice && isByLitre ? "a litre" : words.unit
+                let unit = setting == .fuelPrice && isByLitre ? t("a litre") : words.unit
                 let tail: HTML? = unit.isEmpty ? nil : "<span class=\"unit\">\(unit)</span>"
                 let mode: HTML =
                     setting.row.kind == .currency ? " maxlength=\"3\"" : " inputmode=\"decimal\" maxlength=\"12\""

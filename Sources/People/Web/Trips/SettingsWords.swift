@@ -10,56 +10,76 @@ struct SettingsWords {
 
     /// Settings that belong together, in the order in which people look for them. Of two that say the same in two units the first stands
     /// for both.
-    static let groups: [(title: String, about: String, settings: [DriverSetting])] = [
-        ("Alerts", "", [.alerts, .mail, .units]),
-        ("Speed", "", [.speedAlert, .speedLimitMph, .speedHysteresisMph]),
-        ("Hours at the wheel", "", [.wheelAlert, .wheelLimitH, .wheelPauseMin]),
-        ("Coolant", "", [.coolantAlert, .coolantLimitF, .coolantHysteresisF]),
-        (
-            "Voltage", "Of the engine's control module",
-            [.voltageAlert, .voltageLowV, .voltageHighV, .voltageHoldS, .voltageHysteresisV]
-        ),
-        ("Trouble codes", "", [.codesAlert]),
-        ("Fuel cost", "For trips from now on", [.fuelPrice, .fuelCurrency]),
-        ("Surveys", "", [.forwardSurveys]),
-    ]
+    static var groups: [Group] {
+        [
+            Group(title: t("Alerts"), settings: [.alerts, .mail, .units]),
+            Group(
+                title: t("Speed"), settings: [.speedAlert, .speedLimitMph], finer: [.speedHysteresisMph],
+                isJudged: true),
+            Group(
+                title: t("Hours at the wheel"), settings: [.wheelAlert, .wheelLimitH], finer: [.wheelPauseMin],
+                isJudged: true),
+            Group(
+                title: t("Coolant"), settings: [.coolantAlert, .coolantLimitF], finer: [.coolantHysteresisF],
+                isJudged: true),
+            Group(
+                title: t("Voltage"), about: t("Of the engine's control module"),
+                settings: [.voltageAlert, .voltageLowV, .voltageHighV],
+                finer: [.voltageHoldS, .voltageHysteresisV], isJudged: true),
+            Group(title: t("Trouble codes"), settings: [.codesAlert], isJudged: true),
+            Group(title: t("Fuel cost"), about: t("For trips from now on"), settings: [.fuelPrice, .fuelCurrency]),
+            Group(title: t("Surveys"), settings: [.forwardSurveys]),
+        ]
+    }
+
+    struct Group {
+        let title: String
+        var about = ""
+        let settings: [DriverSetting]
+        /// What hardly anybody changes: behind *More*.
+        var finer: [DriverSetting] = []
+        /// It raises alerts: off with them.
+        var isJudged = false
+    }
 
     static func of(_ setting: DriverSetting) -> SettingsWords {
         switch setting {
-        case .alerts: SettingsWords(label: "Alerts", help: "Off: nothing below raises one")
-        case .mail: SettingsWords(label: "By email, too")
-        case .units: SettingsWords(label: "Units of alerts and apps", help: "Pages use the units of your account")
-        case .speedAlert: SettingsWords(label: "Tell me when the car is too fast")
-        case .speedLimitMph: SettingsWords(label: "Max speed", unit: "mph")
-        case .speedLimitKmh: SettingsWords(label: "Max speed", unit: "km/h")
-        case .speedHysteresisMph: SettingsWords(label: "Over when this far below", unit: "mph")
-        case .speedHysteresisKmh: SettingsWords(label: "Over when this far below", unit: "km/h")
-        case .wheelAlert: SettingsWords(label: "Tell me when somebody drives too long")
-        case .wheelLimitH: SettingsWords(label: "Longest time at the wheel", help: "Short pauses included", unit: "h")
-        case .wheelPauseMin: SettingsWords(label: "A pause starts it anew after", help: "Standing or off", unit: "min")
-        case .coolantAlert: SettingsWords(label: "Tell me when the coolant is too hot")
-        case .coolantLimitF: SettingsWords(label: "Hottest", unit: "°F")
-        case .coolantLimitC: SettingsWords(label: "Hottest", unit: "°C")
-        case .coolantHysteresisF: SettingsWords(label: "Over when this far below", unit: "°F")
-        case .coolantHysteresisC: SettingsWords(label: "Over when this far below", unit: "°C")
-        case .voltageAlert: SettingsWords(label: "Tell me when the voltage is too low or too high")
-        case .voltageLowV: SettingsWords(label: "Lowest", unit: "V")
-        case .voltageHighV: SettingsWords(label: "Highest", unit: "V")
-        case .voltageHoldS: SettingsWords(label: "For at least", unit: "s")
-        case .voltageHysteresisV: SettingsWords(label: "Over when this far inside", unit: "V")
-        case .codesAlert: SettingsWords(label: "Tell me when a scan shows a new trouble code")
-        case .fuelPrice: SettingsWords(label: "Fuel price", unit: "a US gallon")
-        case .fuelCurrency: SettingsWords(label: "Currency", help: "Three letters")
+        case .alerts: SettingsWords(label: t("Alerts"), help: t("Off: nothing below raises one"))
+        case .mail: SettingsWords(label: t("By email, too"))
+        case .units: SettingsWords(label: t("Units of alerts and apps"), help: t("Pages use the units of your account"))
+        case .speedAlert: SettingsWords(label: t("Tell me when the car is too fast"))
+        case .speedLimitMph: SettingsWords(label: t("Max speed"), unit: "mph")
+        case .speedLimitKmh: SettingsWords(label: t("Max speed"), unit: "km/h")
+        case .speedHysteresisMph: SettingsWords(label: t("Over when this far below"), unit: "mph")
+        case .speedHysteresisKmh: SettingsWords(label: t("Over when this far below"), unit: "km/h")
+        case .wheelAlert: SettingsWords(label: t("Tell me when somebody drives too long"))
+        case .wheelLimitH:
+            SettingsWords(label: t("Longest time at the wheel"), help: t("Short pauses included"), unit: "h")
+        case .wheelPauseMin:
+            SettingsWords(label: t("A pause starts it anew after"), help: t("Standing or off"), unit: "min")
+        case .coolantAlert: SettingsWords(label: t("Tell me when the coolant is too hot"))
+        case .coolantLimitF: SettingsWords(label: t("Hottest"), unit: "°F")
+        case .coolantLimitC: SettingsWords(label: t("Hottest"), unit: "°C")
+        case .coolantHysteresisF: SettingsWords(label: t("Over when this far below"), unit: "°F")
+        case .coolantHysteresisC: SettingsWords(label: t("Over when this far below"), unit: "°C")
+        case .voltageAlert: SettingsWords(label: t("Tell me when the voltage is too low or too high"))
+        case .voltageLowV: SettingsWords(label: t("Lowest"), unit: "V")
+        case .voltageHighV: SettingsWords(label: t("Highest"), unit: "V")
+        case .voltageHoldS: SettingsWords(label: t("For at least"), unit: "s")
+        case .voltageHysteresisV: SettingsWords(label: t("Over when this far inside"), unit: "V")
+        case .codesAlert: SettingsWords(label: t("Tell me when a scan shows a new trouble code"))
+        case .fuelPrice: SettingsWords(label: t("Fuel price"), unit: t("a US gallon"))
+        case .fuelCurrency: SettingsWords(label: t("Currency"), help: t("Three letters"))
         case .forwardSurveys:
-            SettingsWords(label: "Pass my surveys on to the collector", help: "Without names of people")
+            SettingsWords(label: t("Pass my surveys on to the collector"), help: t("Without names of people"))
         }
     }
 
     /// How a choice reads.
     static func choice(_ word: String) -> String {
         switch DriverSettings.Units(rawValue: word) {
-        case .us: "Miles, mpg, °F"
-        case .metric: "Kilometres, litres, °C"
+        case .us: t("Miles, mpg, °F")
+        case .metric: t("Kilometres, litres, °C")
         case nil: word
         }
     }

@@ -14,6 +14,19 @@ struct TripFilter {
 
         /// What people look for first: the latest, the longest, the dearest; names from A.
         var isDownAtFirst: Bool { self != .vehicle }
+
+        var name: String {
+            switch self {
+            case .vehicle: t("Vehicle")
+            case .left: t("Latest first")
+            case .distance: t("Distance")
+            case .time: t("Time")
+            case .fuel: t("Fuel")
+            case .cost: t("Cost")
+            case .speed: t("Top speed")
+            case .harsh: t("Harsh events")
+            }
+        }
     }
 
     let first: CivilDate
@@ -50,8 +63,12 @@ struct TripFilter {
 
     var days: Int64 { first.days(to: last) + 1 }
     var span: Range<Int64> { first.span(days: days) }
-    /// As long, before it.
-    var spanBefore: Range<Int64> { first.moved(by: -days).span(days: days) }
+    /// As long, before it; of a time that is not over, as much as has passed: half a day is not held against a whole one.
+    func spanBefore(nowMs: Int64) -> Range<Int64> {
+        let before = first.moved(by: -days).span(days: days)
+        guard span.contains(nowMs) else { return before }
+        return before.lowerBound..<min(before.upperBound, before.lowerBound + max(1, nowMs - span.lowerBound))
+    }
     var isFiltered: Bool { !vehicle.isEmpty || !driver.isEmpty || isHarshOnly }
 
     func keeps(_ read: TripRead) -> Bool {
@@ -101,8 +118,13 @@ struct TripFilter {
     }
 
     /// This list as it is, for who is led there.
-    var path: String {
-        "/trips?" + items(page: page).map { "\($0.0)=\(URLText.escaped($0.1))" }.joined(separator: "&")
+    var path: String { path(vehicle: nil, format: nil) }
+
+    /// - Parameter vehicle: instead of the one that was typed.
+    func path(vehicle: String?, format: String?) -> String {
+        "/trips?"
+            + items(vehicle: vehicle, page: page, format: format).map { "\($0.0)=\(URLText.escaped($0.1))" }
+            .joined(separator: "&")
     }
 
     func items(

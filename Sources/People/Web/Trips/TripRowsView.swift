@@ -11,31 +11,34 @@ struct TripRowsView {
     let outlines: [TripOutlines.Key: TripOutlines.Way]
     let streets: [TripOutlines.Key: (from: String?, to: String?)]
     let words: TripWords
+    let isUnderWay: (TripRead) -> Bool
 
     private enum Column: String, CaseIterable {
         case track, way, left, arrived, distance, time, fuel, cost, speed, harsh, idle, driver, tag
 
         var name: String {
             switch self {
-            case .track: "Track"
-            case .way: "Route"
-            case .left: "Left"
-            case .arrived: "Arrived"
-            case .distance: "Distance"
-            case .time: "Time"
-            case .fuel: "Fuel"
-            case .cost: "Cost"
-            case .speed: "Top speed"
-            case .harsh: "Harsh"
-            case .idle: "Idle"
-            case .driver: "Driver"
-            case .tag: "Tag"
+            case .track: t("Track")
+            case .way: t("Route")
+            case .left: t("Left")
+            case .arrived: t("Arrived")
+            case .distance: t("Distance")
+            case .time: t("Time")
+            case .fuel: t("Fuel")
+            case .cost: t("Cost")
+            case .speed: t("Top speed")
+            case .harsh: t("Harsh")
+            case .idle: t("Idle")
+            case .driver: t("Driver")
+            case .tag: t("Tag")
             }
         }
     }
 
-    static let columns = Column.allCases.map {
-        ColumnChoice.Column(key: $0.rawValue, name: $0.name, isStandard: ![.idle, .driver, .tag].contains($0))
+    static var columns: [ColumnChoice.Column] {
+        Column.allCases.map {
+            ColumnChoice.Column(key: $0.rawValue, name: $0.name, isStandard: ![.idle, .driver, .tag].contains($0))
+        }
     }
 
     /// What files call it.
@@ -56,7 +59,7 @@ struct TripRowsView {
     var html: HTML {
         """
         <div class="scroll" role="region" aria-label="Trips" tabindex="0"><table class="table cards trips">
-        <thead><tr>\(head("Vehicle", .vehicle))\(columns.map(head).joined())</tr></thead>
+        <thead><tr>\(head(t("Vehicle"), .vehicle))\(columns.map(head).joined())</tr></thead>
         <tbody>
         \(rows.joined())</tbody></table></div>
         """
@@ -96,15 +99,26 @@ struct TripRowsView {
     private func row(_ read: TripRead) -> HTML {
         let about = [
             filter.columns.has("driver") ? nil : read.driver.map(words.caller.person),
-            filter.columns.has("tag") ? nil : read.tag, read.isOpen ? "under way" : nil, read.trip.part,
+            filter.columns.has("tag") ? nil : read.tag, part(read.trip),
         ].compactMap { $0 }.joined(separator: " · ")
         let small: HTML? = about.isEmpty ? nil : "<small>\(about)</small>"
+        let pill: HTML? = isUnderWay(read) ? " \(HTML.pill("info", t("Under way")))" : nil
         return """
             <tr><td class="head"><span class="cell"><span class="ic s">\(HTML.icon(.car))</span><span>\
-            <a class="name" href="\(TripWords.path(read))">\(names[read.vehicle] ?? read.vehicle)</a>\(small)</span></span></td>\
+            <a class="name" href="\(TripWords.path(read))">\(names[read.vehicle] ?? read.vehicle)</a>\(pill)\(small)</span></span></td>\
             \(columns.map { cell($0, read) }.joined())</tr>
 
             """
+    }
+
+    /// A drive of a day and longer is cut.
+    private func part(_ trip: Trip) -> String? {
+        switch (trip.isFromBefore, trip.goesOn) {
+        case (false, false): nil
+        case (true, false): t("from before")
+        case (false, true): t("goes on")
+        case (true, true): t("from before, goes on")
+        }
     }
 
     private func cell(_ column: Column, _ read: TripRead) -> HTML {
@@ -115,7 +129,7 @@ struct TripRowsView {
         case .track: return "<td>\(outlines[TripOutlines.Key(read)].map { HTML.miniTrack($0) })</td>"
         case .way: return way(read)
         case .left: return number(moment(trip.startMs))
-        case .arrived: return number(read.isOpen ? "–" : moment(trip.endMs))
+        case .arrived: return number(isUnderWay(read) ? "–" : moment(trip.endMs))
         case .distance: return number(figure(words.distance(figures.distanceKm)))
         case .time: return number(HTML(TripWords.length(trip.endMs - trip.startMs)))
         case .fuel:

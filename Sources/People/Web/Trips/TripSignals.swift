@@ -5,12 +5,14 @@ internal import Trips
 
 /// The signals that a trip's page draws, what they are called, and in what units an account reads them.
 struct TripSignals {
-    static let all: [(signal: Signal, name: String, decimals: Int)] = [
-        (.speed, "Speed", 0), (.rpm, "Engine speed", 0), (.fuelRate, "Fuel rate", 1), (.coolant, "Coolant", 1),
-        (.maf, "Air flow", 1), (.mafCalculated, "Air flow, worked out", 1), (.engineLoad, "Engine load", 0),
-        (.throttle, "Throttle", 0), (.intakeAir, "Intake air", 0), (.ambientAir, "Outside air", 0),
-        (.voltage, "Voltage", 1), (.fuelLevel, "Fuel level", 0),
-    ]
+    static var all: [(signal: Signal, name: String, decimals: Int)] {
+        [
+            (.speed, t("Speed"), 0), (.rpm, t("Engine speed"), 0), (.fuelRate, t("Fuel rate"), 1),
+            (.coolant, t("Coolant"), 1), (.maf, t("Air flow"), 1), (.mafCalculated, t("Air flow, worked out"), 1),
+            (.engineLoad, t("Engine load"), 0), (.throttle, t("Throttle"), 0), (.intakeAir, t("Intake air"), 0),
+            (.ambientAir, t("Outside air"), 0), (.voltage, t("Voltage"), 1), (.fuelLevel, t("Fuel level"), 0),
+        ]
+    }
 
     /// So many stand on the page at first.
     static let shownMax = 4
@@ -44,8 +46,8 @@ struct TripSignals {
         guard let settings, settings.isOn(.alerts) else { return [] }
         func limit(_ thousandths: Int64, isLeast: Bool = false) -> Limit {
             let shown = shown(Double(thousandths) / 1_000, signal)
-            let text = TripWords.number(shown.value, signal == .voltage ? 1 : 0)
-            return Limit(value: shown.value, isLeast: isLeast, text: "Limit \(text) \(shown.unit)")
+            let text = GroupedNumber.text(shown.value, signal == .voltage ? 1 : 0)
+            return Limit(value: shown.value, isLeast: isLeast, text: t("Limit \(text) \(shown.unit)"))
         }
         switch signal {
         case .speed: return settings.isOn(.speedAlert) ? [limit(settings.speedLimitMilliKmh)] : []

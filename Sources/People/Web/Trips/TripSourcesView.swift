@@ -18,61 +18,74 @@ struct TripSourcesView {
         return """
             <section class="card w4" aria-labelledby="sources"><header><h2 id="sources">Where every figure comes from</h2></header>
             <dl class="kv why">\(items.joined())</dl>
-            <footer class="small"><a class="more" href="\(TripWords.path(read))?format=csv">All \(TripWords.number(Double(totals.readings), 0)) readings</a></footer></section>
+            <footer class="small"><a class="more" href="\(TripWords.path(read))?format=csv">All \(GroupedNumber.text(totals.readings)) readings</a></footer></section>
             """
     }
 
     private var totals: DriveTotals { read.trip.totals }
 
     private var rows: [(String, String)] {
-        [
-            ("Distance", distance), ("Moving", "Time between readings of the speed above 0, gaps left out"),
-            ("Fuel", fuel), ("Cost", cost),
+        let stop = TripWords.length(TripEvents.stopMsMin), idle = TripWords.length(totals.idleMs)
+        return [
+            (t("Distance"), distance), (t("Moving"), t("Time between readings of the speed above 0, gaps left out")),
+            (t("Fuel"), fuel), (t("Cost"), cost),
             (
-                "Top speed",
-                totals.speedReadings > 0 ? "The highest of the car's own speed readings" : "No speed was read"
+                t("Top speed"),
+                totals.speedReadings > 0
+                    ? t("The highest of the car's own speed readings") : t("No speed was read")
             ),
-            ("Harsh", harsh), ("Stops", "Standing for \(TripWords.length(TripEvents.stopMsMin)) or longer"),
-            ("Idling", "\(TripWords.length(totals.idleMs)): speed 0 while the engine turned"), ("Gaps", gaps),
+            (t("Harsh"), harsh), (t("Stops"), t("Standing for \(stop) or longer")),
+            (t("Idling"), t("\(idle): speed 0 while the engine turned")), (t("Gaps"), gaps),
         ]
-            + (read.weatherText.map { [("Weather", $0)] } ?? [])
+            + (read.weatherText.map { [(t("Weather"), $0)] } ?? [])
             + (read.revisedMs.map {
-                [("Corrected", "Readings that came late changed it on \(words.caller.clock.minute($0))")]
+                [(t("Corrected"), t("Readings that came late changed it on \(words.caller.clock.minute($0))"))]
             } ?? [])
     }
 
     private var distance: String {
-        totals.speedReadings > 0
-            ? "\(TripWords.count(Int(totals.speedReadings), "reading")) of the car's speed, added up over time"
-            : "No speed was read, so it is not known"
+        let count = GroupedNumber.text(totals.speedReadings)
+        return totals.speedReadings > 0
+            ? t(
+                totals.speedReadings, one: "\(count) reading of the car's speed, added up over time",
+                many: "\(count) readings of the car's speed, added up over time")
+            : t("No speed was read, so it is not known")
     }
 
     private var fuel: String {
         switch read.figures.fuel {
-        case .unknown(let why): "Not known: \(why.rawValue)"
-        case .litres(_, .fuelRate): "The engine's own fuel rate, added up reading by reading"
-        case .litres(_, .maf): "The air that the engine took in, by its own sensor, and how much fuel burns with it"
+        case .unknown(let why): t("Not known: \(TripWords.why(why))")
+        case .litres(_, .fuelRate): t("The engine's own fuel rate, added up reading by reading")
+        case .litres(_, .maf):
+            t("The air that the engine took in, by its own sensor, and how much fuel burns with it")
         case .litres(_, .mafCalculated):
-            "The air that the engine took in, as the logger worked it out from pressure, engine speed and temperature"
+            t(
+                "The air that the engine took in, as the logger worked it out from pressure, engine speed and temperature"
+            )
         case .litres(_, .speedDensity):
-            "The air that the engine took in, worked out from pressure, engine speed, intake temperature and displacement"
+            t(
+                "The air that the engine took in, worked out from pressure, engine speed, intake temperature and displacement"
+            )
         }
     }
 
     private var cost: String {
-        guard let price = read.figures.price else { return "Not known without fuel and a price" }
-        let whose = read.settings == nil ? "The default price" : "The driver's or owner's price when the trip ended"
-        return "\(whose): \(words.price(price))"
+        guard let price = read.figures.price else { return t("Not known without fuel and a price") }
+        let shown = words.price(price)
+        return read.settings == nil
+            ? t("The default price: \(shown)") : t("The driver's or owner's price when the trip ended: \(shown)")
     }
 
     private var harsh: String {
-        "Speed changed by more than \(TripWords.number(Double(rules.sharpMmPerS2) / 1_000, 1)) m/s² within a second"
+        let limit = GroupedNumber.text(Double(rules.sharpMmPerS2) / 1_000, 1)
+        return t("Speed changed by more than \(limit) m/s² within a second")
     }
 
     private var gaps: String {
         let bridged = TripWords.length(rules.gapMs)
-        guard totals.holes > 0 else { return "None. No two readings of the speed are more than \(bridged) apart" }
-        return
-            "\(TripWords.count(Int(totals.holes), "gap")) longer than \(bridged); nothing is added for \(totals.holes == 1 ? "it" : "them")"
+        guard totals.holes > 0 else { return t("None. No two readings of the speed are more than \(bridged) apart") }
+        return t(
+            totals.holes, one: "\(totals.holes) gap longer than \(bridged); nothing is added for it",
+            many: "\(totals.holes) gaps longer than \(bridged); nothing is added for them")
     }
 }

@@ -20,14 +20,15 @@ struct TripTableView {
     /// Each trip leads to its page.
     func html(caption: String, empty: String) -> HTML {
         let isUS = caller.units == .us
-        let vehicle: [HTML.Header] = hasVehicles ? [.word("Vehicle")] : []
+        let vehicle: [HTML.Header] = hasVehicles ? [.word(t("Vehicle"))] : []
         return HTML.table(
             caption: caption,
             headers: vehicle + [
-                .word("Start"), .number("Duration, min"), .number("Distance, \(isUS ? "mi" : "km")"),
-                .number("Average speed, \(isUS ? "mph" : "km/h")"), .number("Max speed, \(isUS ? "mph" : "km/h")"),
-                .number("Idle, min"), .number("Harsh events"), .number("Fuel, \(isUS ? "US gal" : "L")"),
-                .number(isUS ? "mpg" : "L/100 km"), .number("Cost"), .text("Driver"), .text("State"),
+                .word(t("Start")), .number(t("Duration, min")), .number(isUS ? t("Distance, mi") : t("Distance, km")),
+                .number(isUS ? t("Average speed, mph") : t("Average speed, km/h")),
+                .number(isUS ? t("Max speed, mph") : t("Max speed, km/h")),
+                .number(t("Idle, min")), .number(t("Harsh events")), .number(isUS ? t("Fuel, US gal") : t("Fuel, L")),
+                .number(isUS ? "MPG" : "L/100 km"), .number(t("Cost")), .text(t("Driver")), .text(t("State")),
             ],
             rows: trips.map { read in (hasVehicles ? [vehicleLink(read)] : []) + cells(read) }, empty: empty)
     }
@@ -51,7 +52,8 @@ struct TripTableView {
             figures.fuelCost.flatMap { cost in
                 short(cost, 2).map { "\($0) \(figures.price?.currency ?? "")" }
             },
-            .text(read.driver.map(caller.person)), read.isOpen ? "under way" : read.trip.goesOn ? "goes on" : "ended",
+            .text(read.driver.map(caller.person)),
+            .text(read.isOpen ? t("under way") : read.trip.goesOn ? t("goes on") : t("ended")),
         ]
     }
 

@@ -34,11 +34,16 @@ struct TripTotalsView {
         cost = currencies.count == 1 ? currencies.first!.map { (costs.reduce(0) { $0 + $1!.0 }, $0) } : nil
     }
 
+    enum Key: CaseIterable { case trips, vehicles, distance, driving, idle, fuel, consumption, cost }
+
     /// A figure, as a number to compare and as people read it.
     struct Figure {
+        let key: Key
         let name: String
         let value: Double?
         let text: String
+        /// Behind its number; empty: it has none, or is not known.
+        var unit = ""
     }
 
     var figures: [Figure] {
@@ -53,20 +58,23 @@ struct TripTotalsView {
         }
         let idle = integratedMs > 0 ? Double(idleMs) / Double(integratedMs) * 100 : nil
         return [
-            Figure(name: "Trips", value: Double(trips), text: String(trips)),
-            Figure(name: "Vehicles on trips", value: Double(vehicles), text: String(vehicles)),
-            figure("Distance", distance.value, 1, distance.unit),
-            figure("Driving time", Double(integratedMs) / 3_600_000, 1, "h"), figure("Idle share", idle, 1, "%"),
-            figure("Fuel", fuel, 1, isUS ? "US gal" : "L"),
-            figure(isUS ? "Mileage" : "Consumption", consumption, 1, isUS ? "MPG" : "L/100 km"),
-            figure("Fuel cost", cost?.sum, 2, cost?.currency ?? ""),
+            Figure(key: .trips, name: t("Trips"), value: Double(trips), text: String(trips)),
+            Figure(key: .vehicles, name: t("Vehicles on trips"), value: Double(vehicles), text: String(vehicles)),
+            figure(.distance, t("Distance"), distance.value, 1, distance.unit),
+            figure(.driving, t("Driving time"), Double(integratedMs) / 3_600_000, 1, "h"),
+            figure(.idle, t("Idle share"), idle, 1, "%"),
+            figure(.fuel, t("Fuel"), fuel, 1, isUS ? "US gal" : "L"),
+            figure(
+                .consumption, isUS ? t("Mileage") : t("Consumption"), consumption, 1, isUS ? "MPG" : "L/100 km"),
+            figure(.cost, t("Fuel cost"), cost?.sum, 2, cost?.currency ?? ""),
         ]
     }
 
-    private func figure(_ name: String, _ value: Double?, _ decimals: Int, _ unit: String) -> Figure {
+    private func figure(_ key: Key, _ name: String, _ value: Double?, _ decimals: Int, _ unit: String) -> Figure {
         Figure(
-            name: name, value: value,
-            text: value.map { "\(TripTotalsView.text($0, decimals)) \(unit)" } ?? (trips == 0 ? "–" : "not known"))
+            key: key, name: name, value: value,
+            text: value.map { "\(TripTotalsView.text($0, decimals)) \(unit)" }
+                ?? (trips == 0 ? "–" : t("not known")), unit: value == nil ? "" : unit)
     }
 
     static func text(_ value: Double, _ decimals: Int) -> String {

@@ -28,12 +28,14 @@ struct TripView {
 
     /// `09:14 to 09:31, Postikatu to Mannerheimintie`; without names of streets `Anna's Golf, 09:14 to 09:31`.
     var title: String {
-        let times = "\(words.time(read.trip.startMs)) to \(words.time(read.trip.endMs))"
+        let (left, arrived) = (words.time(read.trip.startMs), words.time(read.trip.endMs))
         switch (ends[0], ends[1]) {
-        case (nil, nil): return "\(name), \(times)"
-        case (let from?, nil): return "\(times), from \(from)"
-        case (nil, let to?): return "\(times), to \(to)"
-        case (let from?, let to?): return from == to ? "\(times), \(from) and back" : "\(times), \(from) to \(to)"
+        case (nil, nil): return t("\(name), \(left) to \(arrived)")
+        case (let from?, nil): return t("\(left) to \(arrived), from \(from)")
+        case (nil, let to?): return t("\(left) to \(arrived), to \(to)")
+        case (let from?, let to?):
+            return from == to
+                ? t("\(left) to \(arrived), \(from) and back") : t("\(left) to \(arrived), \(from) to \(to)")
         }
     }
 
@@ -57,9 +59,9 @@ struct TripView {
             .compactMap { $0 }
             .joined(separator: " · ")
         let pills: HTML =
-            read.isOpen && nowMs - read.trip.endMs <= rules.tripGapMs ? HTML.pill("info", "Under way") : ""
+            read.isUnderWay(nowMs: nowMs, tripGapMs: rules.tripGapMs) ? HTML.pill("info", t("Under way")) : ""
         return PageHeading(
-            title, crumb: (name: "Trips", path: "/trips?date=\(day)"),
+            title, crumb: (name: t("Trips"), path: "/trips?date=\(day)"),
             status: "\(pills)<span class=\"faint small hide-phone\">\(about)</span>", actions: actions)
     }
 
@@ -74,7 +76,7 @@ struct TripView {
         }
         let path = TripWords.path(read)
         return """
-            \(step(before.first?.trip.startMs, "Previous trip", .left))\(step(nextMs, "Next trip", .right))
+            \(step(before.first?.trip.startMs, t("Previous trip"), .left))\(step(nextMs, t("Next trip"), .right))
             <details class="menu end hide-phone"><summary class="btn">\(HTML.icon(.download))Export</summary><div class="pop">
             \("<a href=\"\(path)?format=gpx\">GPX, the track</a>", if: hasTrack)<a href="\(path)?format=csv">CSV, every reading</a>\
             <a href="\(path)?format=json">JSON, every reading</a></div></details>
@@ -115,7 +117,7 @@ struct TripView {
                 ? nextMs.map { "<a class=\"btn small\" href=\"\(TripWords.path(read.vehicle, $0))\">Later part</a>" }
                 : nil
             strips.append(
-                "<div class=\"strip info\"><span class=\"grow\">A part of a drive longer than a day: it \(partWords). Figures are of this part.</span>\(earlier)\(later)</div>\n"
+                "<div class=\"strip info\"><span class=\"grow\">\(partWords)</span>\(earlier)\(later)</div>\n"
             )
         }
         return strips.joined()
@@ -123,9 +125,10 @@ struct TripView {
 
     private var partWords: String {
         switch (read.trip.isFromBefore, read.trip.goesOn) {
-        case (true, true): "began earlier and goes on"
-        case (true, false): "began earlier"
-        case (false, _): "goes on"
+        case (true, true):
+            t("A part of a drive longer than a day: it began earlier and goes on. Figures are of this part.")
+        case (true, false): t("A part of a drive longer than a day: it began earlier. Figures are of this part.")
+        case (false, _): t("A part of a drive longer than a day: it goes on. Figures are of this part.")
         }
     }
 
@@ -142,19 +145,21 @@ struct TripView {
         let figures = read.figures
         let totals = read.trip.totals
         let harsh = totals.sharpAccelerations + totals.sharpBrakings
+        let (brakings, accelerations) = (totals.sharpBrakings, totals.sharpAccelerations)
         let kinds = [
-            totals.sharpBrakings > 0 ? TripWords.count(Int(totals.sharpBrakings), "braking") : nil,
-            totals.sharpAccelerations > 0 ? TripWords.count(Int(totals.sharpAccelerations), "acceleration") : nil,
+            brakings > 0 ? t(brakings, one: "\(brakings) braking", many: "\(brakings) brakings") : nil,
+            accelerations > 0
+                ? t(accelerations, one: "\(accelerations) acceleration", many: "\(accelerations) accelerations") : nil,
         ].compactMap { $0 }.joined(separator: ", ")
         let lengthMs = read.trip.endMs - read.trip.startMs
         return """
             <section class="card sum" aria-label="Figures of the trip">
-            \(figure("Distance", words.distance(figures.distanceKm), words.speed(figures.averageSpeedKmh).map { "\($0.number) \($0.unit) average" }))
-            \(figure("Time", TripView.split(TripWords.length(lengthMs)), "\(TripWords.length(events.movingMs)) moving"))
-            \(figure("Fuel", words.fuel(figures), words.mileage(figures).map { "\($0.number) \($0.unit)" } ?? figures.fuelUnknown?.rawValue))
-            \(figure("Cost", words.cost(figures).map { ($0, "") }, words.costOfDistance(figures)))
-            \(figure("Top speed", words.speed(figures.maxSpeedKmh), nil))
-            \(figure("Harsh events", (String(harsh), ""), kinds.isEmpty ? nil : kinds))
+            \(figure(t("Distance"), words.distance(figures.distanceKm), words.speed(figures.averageSpeedKmh).map { t("\($0.number) \($0.unit) average") }))
+            \(figure(t("Time"), TripView.split(TripWords.length(lengthMs)), t("\(TripWords.length(events.movingMs)) moving")))
+            \(figure(t("Fuel"), words.fuel(figures), words.mileage(figures).map { "\($0.number) \($0.unit)" } ?? figures.fuelUnknown.map(TripWords.why)))
+            \(figure(t("Cost"), words.cost(figures).map { ($0, "") }, words.costOfDistance(figures)))
+            \(figure(t("Top speed"), words.speed(figures.maxSpeedKmh), nil))
+            \(figure(t("Harsh events"), (String(harsh), ""), kinds.isEmpty ? nil : kinds))
             </section>
             """
     }
@@ -213,11 +218,13 @@ struct TripView {
 
     private var details: HTML {
         let rows: [(String, String?)] = [
-            ("Vehicle", read.vehicle), ("Started", UTC.text(read.trip.startMs)), ("Ended", UTC.text(read.trip.endMs)),
-            ("Tag", read.tag), ("Driver", read.driver.map(caller.person)),
-            ("Readings", TripWords.number(Double(read.trip.totals.readings), 0)),
-            ("Fuel method", read.figures.fuelMethod?.rawValue), ("Corrected", read.revisedMs.map(caller.clock.minute)),
-            ("Time zone", caller.clock.zone),
+            (t("Vehicle"), read.vehicle), (t("Started"), UTC.text(read.trip.startMs)),
+            (t("Ended"), UTC.text(read.trip.endMs)),
+            (t("Tag"), read.tag), (t("Driver"), read.driver.map(caller.person)),
+            (t("Readings"), GroupedNumber.text(read.trip.totals.readings)),
+            (t("Fuel method"), read.figures.fuelMethod?.rawValue),
+            (t("Corrected"), read.revisedMs.map(caller.clock.minute)),
+            (t("Time zone"), caller.clock.zone),
         ]
         let items = rows.compactMap { name, value -> HTML? in value.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
         return """

@@ -43,14 +43,14 @@ struct TripWords {
 
     func fuel(_ figures: TripFigures) -> Figure? {
         (isUS ? figures.fuelUSGal : figures.fuelL).flatMap { Double($0) }.map {
-            (TripWords.number($0, isUS || $0 < 1 ? 2 : 1), isUS ? "US gal" : "L")
+            (GroupedNumber.text($0, isUS || $0 < 1 ? 2 : 1), isUS ? "US gal" : "L")
         }
     }
 
     /// Consumption, or mileage.
     func mileage(_ figures: TripFigures) -> Figure? {
         (isUS ? figures.averageMpg : figures.litresPer100km).flatMap { Double($0) }.map {
-            (TripWords.number($0, 1), isUS ? "mpg" : "L/100 km")
+            (GroupedNumber.text($0, 1), isUS ? "MPG" : "L/100 km")
         }
     }
 
@@ -64,49 +64,39 @@ struct TripWords {
             let km = figures.distanceKm.flatMap({ Double($0) }), km > 0.1
         else { return nil }
         let per = isUS ? cost / km * Fuel.kilometresPerMile : cost / km
-        return "\(TripWords.money(per, figures.price?.currency ?? "")) a \(isUS ? "mile" : "km")"
+        let money = TripWords.money(per, figures.price?.currency ?? "")
+        return isUS ? t("\(money) a mile") : t("\(money) a km")
+    }
+
+    /// Why a trip has no figure of fuel.
+    static func why(_ unknown: FuelUnknown) -> String {
+        switch unknown {
+        case .electric: t("electric car")
+        case .dieselWithoutRate: t("diesel without PID 5E")
+        case .displacementUnknown: t("displacement is not registered")
+        case .nothingRead: t("neither fuel rate nor air flow was read")
+        }
     }
 
     /// As people buy it: by the litre or the gallon.
     func price(_ price: FuelPrice) -> String {
         isUS
-            ? "\(TripWords.money(price.perUSGallon, price.currency)) a gallon"
-            : "\(TripWords.money(price.perUSGallon / Fuel.litresPerUSGallon, price.currency)) a litre"
+            ? t("\(TripWords.money(price.perUSGallon, price.currency)) a gallon")
+            : t("\(TripWords.money(price.perUSGallon / Fuel.litresPerUSGallon, price.currency)) a litre")
     }
 
     private func shown(_ value: Double?, _ unit: String, _ decimals: Int) -> Figure? {
         value.map { value in
             let shown = ShownValue(value, unit: unit, in: caller.units)
-            return (TripWords.number(shown.value, decimals), shown.unit)
+            return (GroupedNumber.text(shown.value, decimals), shown.unit)
         }
     }
 
     /// `€ 3.10`, `$2.39`, `12.40 CHF`
     static func money(_ value: Double, _ currency: String) -> String {
-        let text = number(value, 2)
+        let text = GroupedNumber.text(value, 2)
         if let sign = ["EUR": "€ ", "USD": "$", "GBP": "£"][currency] { return sign + text }
         return currency.isEmpty ? text : "\(text) \(currency)"
-    }
-
-    /// `1,284.5`: all decimals, so that columns stand under each other.
-    static func number(_ value: Double, _ decimals: Int) -> String {
-        guard let scaled = Decimal.scaled(value, decimals: decimals) else { return "–" }
-        let power = (0..<decimals).reduce(Int64(1)) { power, _ in power * 10 }
-        var whole = String(scaled.magnitude / UInt64(power))
-        var at = whole.count - 3
-        while at > 0 {
-            whole.insert(",", at: whole.index(whole.startIndex, offsetBy: at))
-            at -= 3
-        }
-        let sign = scaled < 0 ? "−" : ""
-        guard decimals > 0 else { return sign + whole }
-        let rest = String(scaled.magnitude % UInt64(power))
-        return "\(sign)\(whole).\(String(repeating: "0", count: decimals - rest.count))\(rest)"
-    }
-
-    /// `1 trip`, `2 trips`
-    static func count(_ count: Int, _ noun: String) -> String {
-        "\(number(Double(count), 0)) \(noun)\(count == 1 ? "" : "s")"
     }
 
     // MARK: Addresses

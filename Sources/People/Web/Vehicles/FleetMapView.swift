@@ -41,6 +41,7 @@ struct FleetMapView {
         <div id="map" class="map" role="region" aria-label="Map of the vehicles; the list has the same" \
         data-vehicles-from="/map/vehicles" \(base.attributes)>
         <nav class="filters" id="states" aria-label="Show">\(chips)</nav>
+        <p id="nothing" class="mapkey none" role="status"></p>
         <article id="one" class="card onecard" aria-live="polite" hidden></article>
         \(replay?.bar)
         </div>
@@ -52,14 +53,9 @@ struct FleetMapView {
 
     private var count: String {
         let (all, few) = (map.vehicles.count, shown.count)
-        let whole = "\(FleetMapView.grouped(all))\(isCut ? " or more" : "") \(all == 1 ? "vehicle" : "vehicles")"
-        return few == all ? whole : "\(FleetMapView.grouped(few)) of \(whole)"
-    }
-
-    /// `20,000`
-    private static func grouped(_ number: Int) -> String {
-        number < 1_000
-            ? "\(number)" : "\(grouped(number / 1_000)),\(String(String(1_000 + number % 1_000).dropFirst()))"
+        let whole =
+            isCut ? t("\(GroupedNumber.text(all)) or more vehicles") : caller.words.count(all, .vehicle)
+        return few == all ? whole : t("\(GroupedNumber.text(few)) of \(whole)")
     }
 
     private var shown: [FleetMap.Vehicle] { map.vehicles.filter(fits) }
@@ -80,7 +76,7 @@ struct FleetMapView {
             ? ""
             : """
             <label class="sr" for="group">Group</label><select id="group" name="group" class="box">\
-            \(HTML.options([("", "All groups")] + map.groups.map { ($0, $0) }, group))</select>
+            \(HTML.options([("", t("All groups"))] + map.groups.map { ($0, $0) }, group))</select>
             """
         return """
             <form id="filter" class="head" method="get" action="/map" role="search">
@@ -95,10 +91,8 @@ struct FleetMapView {
 
     /// Each a link: they work without script, too.
     private var chips: HTML {
-        let kinds: [(state: String, dot: HTML, words: String)] = [
-            ("alert", "critical", "need attention"), ("moving", "info", "moving"), ("idling", "idle", "idling"),
-            ("parked", "quiet", "parked"), ("silent", "silent", "silent"),
-        ]
+        let states = VehicleState.allCases.map { (state: $0.rawValue, dot: HTML($0.dot), words: $0.inLine) }
+        let kinds = [(state: "alert", dot: HTML("critical"), words: t("need attention"))] + states
         return kinds.map { kind in
             let number = map.vehicles.count {
                 kind.state == "alert" ? $0.openAlerts > 0 : $0.state.rawValue == kind.state
@@ -106,7 +100,7 @@ struct FleetMapView {
             let isChosen = kind.state == state
             return """
                 <a class="chip" href="\(address(state: isChosen ? "" : kind.state))" data-state="\(kind.state)"\
-                \(" aria-current=\"true\"", if: isChosen)><i class="dot \(kind.dot)"></i><b>\(FleetMapView.grouped(number))</b> \(kind.words)</a>
+                \(" aria-current=\"true\"", if: isChosen)><i class="dot \(kind.dot)"></i><b>\(GroupedNumber.text(number))</b> \(kind.words)</a>
                 """
         }.joined(separator: "\n")
     }
@@ -129,11 +123,11 @@ struct FleetMapView {
 
         var name: HTML {
             switch self {
-            case .attention: "Need attention"
-            case .moving: "Moving"
-            case .idling: "Idling"
-            case .parked: "Parked"
-            case .silent: "Silent"
+            case .attention: .t("Need attention")
+            case .moving: .t("Moving")
+            case .idling: .t("Idling")
+            case .parked: .t("Parked")
+            case .silent: .t("Silent")
             }
         }
     }
@@ -161,13 +155,13 @@ struct FleetMapView {
             let items = members.prefix(left).map(item).joined(separator: "\n")
             left -= members.prefix(left).count
             parts.append(
-                "<h2 class=\"grp\">\(part.name)<span class=\"count\">\(FleetMapView.grouped(members.count))</span></h2>\n\(items)"
+                "<h2 class=\"grp\">\(part.name)<span class=\"count\">\(GroupedNumber.text(members.count))</span></h2>\n\(items)"
             )
         }
         let more = shown.count - FleetMapView.listedMax
         let rest: HTML =
             more > 0
-            ? "\n<div class=\"empty\"><b>\(FleetMapView.grouped(more)) more</b><p>Type a name, or choose a state or group.</p></div>"
+            ? "\n<div class=\"empty\"><b>\(GroupedNumber.text(more)) more</b><p>Type a name, or choose a state or group.</p></div>"
             : ""
         return "\(parts.joined(separator: "\n"))\(rest)"
     }
@@ -176,10 +170,11 @@ struct FleetMapView {
         let isFiltered = !search.isEmpty || !group.isEmpty || !state.isEmpty
         return isFiltered
             ? HTML.emptyState(
-                .find, "No vehicle fits", "Try another word, or clear the filters.",
+                .find, t("No vehicle fits"), .t("Try another word, or clear the filters."),
                 action: "<a class=\"btn small\" href=\"/map\">Show all</a>")
             : HTML.emptyState(
-                .car, "No vehicles yet", "Vehicles appear here with their first reading, or once they are added.",
+                .car, t("No vehicles yet"),
+                .t("Vehicles appear here with their first reading, or once they are added."),
                 action: "<a class=\"btn small\" href=\"/vehicles\">Vehicles</a>")
     }
 
@@ -198,33 +193,25 @@ struct FleetMapView {
 
     /// The line below the name.
     private func about(_ vehicle: FleetMap.Vehicle) -> HTML {
-        let heard = vehicle.lastMs.map { caller.words.age($0, nowMs: nowMs) } ?? "not heard of yet"
+        let heard = vehicle.lastMs.map { caller.words.age($0, nowMs: nowMs) } ?? t("not heard of yet")
         if vehicle.openAlerts > 0 {
-            return
-                "\(vehicle.openAlerts) open \(vehicle.openAlerts == 1 ? "alert" : "alerts") · \(vehicle.state.rawValue), \(heard)"
+            let open = t(
+                vehicle.openAlerts, one: "\(vehicle.openAlerts) open alert", many: "\(vehicle.openAlerts) open alerts")
+            return "\(open) · \(vehicle.state.inLine), \(heard)"
         }
-        if let reason = vehicle.notMonitored { return "Not monitored: \(reason.short)" }
-        let unknown = vehicle.position == nil ? "no position yet · " : ""
-        return "\(unknown)\(vehicle.model.map { "\($0) · " } ?? "")\(heard)"
+        if let reason = vehicle.notMonitored { return .t("Not monitored: \(reason.short)") }
+        let unknown = vehicle.position == nil ? t("no position yet") : nil
+        return HTML([unknown, vehicle.model, heard].compactMap { $0 }.joined(separator: " · "))
     }
 
     /// The right end: what is worst, else how fast, else the state.
     private func end(_ vehicle: FleetMap.Vehicle) -> HTML {
-        switch vehicle.severity {
-        case .critical: return HTML.pill("critical", "Critical")
-        case .warning: return HTML.pill("warning", "Warning")
-        case nil: break
-        }
+        if let severity = vehicle.severity { return HTML.severity(severity) }
         if vehicle.state == .moving, let speed = speed(vehicle) {
             return
                 "<span class=\"nowrap\"><b class=\"inline\">\(speed.value)</b><span class=\"u\"> \(speed.unit)</span></span>"
         }
-        return switch vehicle.state {
-        case .moving: HTML.pill("info", "Moving")
-        case .idling: HTML.pill("idle", "Idling")
-        case .parked: HTML.pill("quiet", "Parked")
-        case .silent: HTML.pill("silent", "Silent")
-        }
+        return HTML.state(vehicle.state)
     }
 
     private func speed(_ vehicle: FleetMap.Vehicle) -> (value: String, unit: String)? {

@@ -52,7 +52,7 @@ struct FleetReplayView {
     /// Chooses what is played: links and a form, so that it needs no script.
     static func menu(_ request: Request, _ caller: PageCaller, nowMs: Int64) -> HTML {
         let untilMs = nowMs / 1_000 * 1_000
-        let choices: [(String, Int64)] = [("Last hour", 1), ("Last 6 hours", 6), ("Last 24 hours", 24)]
+        let choices: [(String, Int64)] = [(t("Last hour"), 1), (t("Last 6 hours"), 6), (t("Last 24 hours"), 24)]
         let links: [HTML] = choices.map { name, hours in
             "<a href=\"\(path(untilMs - hours * 3_600_000..<untilMs, request))\">\(HTML.icon(.history))\(name)</a>"
         }
@@ -85,7 +85,7 @@ struct FleetReplayView {
 
     var bar: HTML {
         let paces: HTML = FleetReplayView.paces.map { pace in
-            "<option value=\"\(pace)\"\(" selected", if: pace == self.pace)>\(FleetSums.grouped(Double(pace), 0))×</option>"
+            "<option value=\"\(pace)\"\(" selected", if: pace == self.pace)>\(GroupedNumber.short(Double(pace), 0))×</option>"
         }.joined()
         let lengthS = (span.upperBound - span.lowerBound) / 1_000
         let day = CivilDate(ofMs: span.lowerBound, zone: caller.clock.zone).text

@@ -22,9 +22,9 @@ extension FleetRoutes {
                 let asking = MachineActionsView(
                     vehicle: vehicle, caller: caller, nowMs: Clock.nowMs(), engineHours: nil, asked: [])
                 return shell(caller).page(
-                    "debug logs of \(vehicle)", at: "/vehicles",
+                    t("debug logs of \(vehicle)"), at: "/vehicles",
                     heading: PageHeading(
-                        "Debug logs", crumb: (vehicle, "/vehicles/\(URLText.escaped(vehicle))?kind=machine"),
+                        t("Debug logs"), crumb: (vehicle, "/vehicles/\(URLText.escaped(vehicle))?kind=machine"),
                         actions: asking.debugLogs(style: " class=\"btn\"")),
                     scripts: ["live.js", "vehicles/connect.js"], main: try logs(vehicle, request, caller, connection))
             }
@@ -61,9 +61,9 @@ extension FleetRoutes {
         let address = "/vehicles/\(URLText.escaped(vehicle))"
         let counted = DebugLogText.Level.allCases.map(\.rawValue)
         let list = HTML.table(
-            caption: "Logs",
-            headers: [.word("Fetched"), .word("From"), .word("To"), .number("Bytes")] + counted.map { .number($0) }
-                + [.word("File")],
+            caption: t("Logs"),
+            headers: [.word(t("Fetched")), .word(t("From")), .word(t("To")), .number(t("Bytes"))]
+                + counted.map { .number($0) } + [.word(t("File"))],
             rows: try rows.map { row in
                 let id = try row.int("id")!
                 return [
@@ -73,14 +73,16 @@ extension FleetRoutes {
                 ] + (try counted.map { "\(try row.int("\($0)_lines") ?? 0)" }) + [
                     "<a href=\"\(address)/logs/\(id)\" download>Download log \(id)</a>"
                 ]
-            }, empty: "No logs yet. Get them: a gateway that has the box’s key fetches them.")
+            }, empty: t("No logs yet. Get debug logs: a gateway that has the box’s key fetches them."))
         let said: HTML =
             request.query["said"] == "asked"
-            ? HTML.notice(.done("Asked for. The log stands here once the box has given it.")) : ""
-        let options = HTML.options((["all"] + counted).map { ($0, $0) }, level?.rawValue)
+            ? HTML.notice(.done(t("Asked for. The log stands here once the box has given it."))) : ""
+        let options = HTML.options([("all", t("all"))] + counted.map { ($0, $0) }, level?.rawValue)
         let isAsked = !search.isEmpty || level != nil
         return """
             \(said)
+            <p class="strip info">\(HTML.icon(.code))<span>\(DebugLogWords.purpose) Download the file and send it to their support \
+            unchanged, with the serial number <b>\(vehicle)</b> and the time of the fault.</span></p>
             <p class="soft small">Times in \(caller.clock.zone)</p>
             <div id="logs">\(list)</div>
             <h2>Search</h2>
@@ -113,8 +115,15 @@ extension FleetRoutes {
             found.count == FleetRoutes.linesMax
             ? "<p class=\"warning\">There are more. Narrow the search.</p>" : ""
         return HTML.table(
-            caption: "Lines found", headers: [.number("Log"), .number("Line"), .text("Level"), .prose("Text")],
-            rows: found,
-            empty: "No lines found.") + more
+            caption: t("Lines found"),
+            headers: [.number(t("Log")), .number(t("Line")), .text(t("Level")), .prose(t("Text"))], rows: found,
+            empty: t("No lines found.")) + more
+    }
+}
+
+/// What is said of debug logs in more than one place.
+enum DebugLogWords {
+    static var purpose: String {
+        t("A debug log is for the developers of the box’s maker: there is nothing in it for you to act on.")
     }
 }

@@ -19,33 +19,44 @@ extension FleetRoutes {
     }
 
     private func series(_ request: Request, _ caller: PageCaller, _ connection: Connection) throws -> Response {
+        guard let span = FleetRoutes.seriesSpan(request) else { return FleetRoutes.noSeriesSpan }
+        let keys = Set((request.query["signals"] ?? "").split(separator: ",").prefix(20).map(String.init))
+        guard let about = try about(request, connection), let id = VehicleID(about.vehicle),
+            let found = try SignalSeries.read(
+                id, about.kind, span, keys, caller, gapMs: rules.gapMs, queries, on: connection)
+        else { return FleetRoutes.noVehicle }
+        return Response.json(found.json(caller.units)).with("Cache-Control", "no-store")
+    }
+
+    /// The time that a chart's script asks for, in whole seconds; nil: it is none, or too long.
+    static func seriesSpan(_ request: Request) -> Range<Int64>? {
         func time(_ name: String) -> Int64? {
             request.query[name].flatMap { Int64($0) }.flatMap { UTC.plausible.contains($0) ? $0 / 1_000 * 1_000 : nil }
         }
-        guard let fromMs = time("from"), let untilMs = time("until"), fromMs < untilMs,
-            untilMs - fromMs <= FleetRoutes.seriesMax
-        else {
-            return .problem(
-                400, type: "span",
-                detail:
-                    "from and until must be epoch milliseconds, the second after the first and at most 400 days later.")
-        }
-        let keys = Set((request.query["signals"] ?? "").split(separator: ",").prefix(20).map(String.init))
-        guard let about = try about(request, connection), let id = VehicleID(about.vehicle) else {
-            return FleetRoutes.noVehicle
-        }
-        let found: SignalSeries
-        switch about.kind {
+        guard let fromMs = time("from"), let untilMs = time("until"), fromMs < untilMs, untilMs - fromMs <= seriesMax
+        else { return nil }
+        return fromMs..<untilMs
+    }
+
+    static let noSeriesSpan = Response.problem(
+        400, type: "span",
+        detail: "from and until must be epoch milliseconds, the second after the first and at most 400 days later.")
+}
+
+extension SignalSeries {
+    /// Nil: there is no such vehicle that they may see.
+    static func read(
+        _ id: VehicleID, _ kind: VehicleKind, _ span: Range<Int64>, _ keys: Set<String>, _ caller: PageCaller,
+        gapMs: Int64, _ queries: ReportQueries, on connection: Connection
+    ) throws -> SignalSeries? {
+        switch kind {
         case .machine:
-            guard let machine = try MachineDetail(id, role: caller.audience, queries, on: connection) else {
-                return FleetRoutes.noVehicle
+            try MachineDetail(id, role: caller.audience, queries, on: connection).map {
+                try SignalSeries($0, span, keys: keys, queries, on: connection)
             }
-            found = try SignalSeries(machine, fromMs..<untilMs, keys: keys, queries, on: connection)
         case .car:
-            found = try SignalSeries(
-                car: id.text, fromMs..<untilMs, keys: keys, role: caller.audience, gapMs: rules.gapMs, queries,
-                on: connection)
+            try SignalSeries(
+                car: id.text, span, keys: keys, role: caller.audience, gapMs: gapMs, queries, on: connection)
         }
-        return Response.json(found.json(caller.units)).with("Cache-Control", "no-store")
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import HTTPServer
 internal import Ingest
 internal import Postgres
@@ -27,10 +28,16 @@ extension FleetRoutes {
                 search: search, tag: tag, limit: ServicesView.doneMax, queries, on: connection) : []
         let caller = try caller.knowing(
             services.map(\.last?.by) + recorded.map { $0.done.by }, queries, on: connection)
+        // When the form was made that led here: an address that somebody keeps says nothing later.
+        let justDone = request.query["recorded"].flatMap { vehicle in
+            request.query["at"].flatMap { Int64($0) }.flatMap {
+                UTC.plausible.contains($0) ? (vehicle: vehicle, formMs: $0) : nil
+            }
+        }
         let page = ServicesView(
             services: services, recorded: recorded,
             tags: try connection.query(queries["vehicle_groups"], [.int8(200)]).map { try $0.text("tag")! }, show: show,
-            search: search, tag: tag, justDone: request.query["recorded"], caller: caller, nowMs: Clock.nowMs())
-        return shell(caller).page("services", at: "/services", heading: PageHeading("Services"), main: page.html)
+            search: search, tag: tag, justDone: justDone, caller: caller, nowMs: Clock.nowMs())
+        return shell(caller).page(t("services"), at: "/services", heading: PageHeading(t("Services")), main: page.html)
     }
 }

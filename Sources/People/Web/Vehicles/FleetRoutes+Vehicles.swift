@@ -14,6 +14,9 @@ extension FleetRoutes {
     /// The roles that read debug logs.
     static let developers: Set<Role> = [.developer, .operator, .administrator]
 
+    /// The roles that have fleets to move a vehicle between.
+    private static let movers = VehicleForm.keepersOfMachines
+
     func addVehiclePages(to router: inout Router) {
         router.add("GET", "/vehicles/{vehicle}") { [self] in vehicle($0) }
         router.add("GET", "/vehicles/{vehicle}/readings") { [self] in readings($0) }
@@ -38,14 +41,17 @@ extension FleetRoutes {
     static let noVehicle = Response.problem(
         404, type: "not-found", detail: "There is no such vehicle that you may see.")
 
-    private static let said = [
-        "asked": "Download asked for. What comes of it shows here within half a minute.",
-        "service": "Service recorded. It shows here in a moment.",
-        "assigned": "Driver saved: it counts from now on.", "changed": "Saved. It shows here in a moment.",
-        VehicleRoutes.added: "Added.", "disabled": "Disabled: it is kept, but neither polled nor listed first.",
-        "enabled": "Enabled.",
-        "acknowledged": "Acknowledged. It shows here in a moment.", "marked": "Saved. Only you see it.",
-    ]
+    private static var said: [String: String] {
+        [
+            "asked": t("Download asked for. What comes of it shows here within half a minute."),
+            "service":
+                t("Service recorded. It shows here in a moment. To correct it, record it again: the latest counts."),
+            "assigned": t("Driver saved: it counts from now on."), "changed": t("Saved. It shows here in a moment."),
+            VehicleRoutes.added: t("Added."), "enabled": t("Enabled."),
+            "disabled": t("Disabled: it is kept, but neither polled nor listed first."),
+            "acknowledged": t("Acknowledged. It shows here in a moment."), "marked": t("Saved. Only you see it."),
+        ]
+    }
 
     func about(_ request: Request, _ connection: Connection) throws -> VehicleView.About? {
         let id = request.parameters["vehicle"]!
@@ -143,7 +149,7 @@ extension FleetRoutes {
             let picture = about.model.flatMap { model in models.listed().first { $0.name == model }?.picture }
             parts.details = page.details(
                 picture: picture, downloads: actions?.downloads ?? "", assignment: assignment,
-                own: try own(page, connection),
+                fleets: mayChange ? try moving(page, connection) : "", own: try own(page, connection),
                 photo: about.kind == .car
                     ? nil
                     : MachinePhotoView(
@@ -151,6 +157,31 @@ extension FleetRoutes {
                         known: try MachinePhotoStore.known(about.vehicle, on: connection)))
         }
         return parts
+    }
+
+    /// The fleets it is in, changed in place; where there is no other to move it to, who can make one.
+    private func moving(_ page: VehicleView, _ connection: Connection) throws -> HTML {
+        let (isCar, isAdministrator) = (page.about.kind == .car, page.caller.roles.contains(.administrator))
+        guard let vehicle = VehicleID(page.about.vehicle), !page.caller.roles.isDisjoint(with: FleetRoutes.movers),
+            let known = try VehicleRegistrationStore.registered(vehicle, isCar: isCar, on: connection)
+        else { return "" }
+        let fleets = try VehicleRegistrationStore.fleets(holding: vehicle.text, isCar: isCar, on: connection)
+        let form = VehicleForm(
+            isCar: isCar, vehicle: vehicle.text, basedOn: known.recordID, known: known.registration, fleets: fleets,
+            models: [], caller: page.caller)
+        let choice: HTML =
+            fleets.count > 1
+            ? """
+            <p class="soft small">Who is in a fleet sees its vehicles. To move this one, choose another fleet.</p>
+            \(form.moving(id: AlertAction.newID(), action: "\(page.address)/edit"))
+            """
+            : isAdministrator
+                ? "<p class=\"soft\">There is no other fleet to move it to yet: make one under All fleets.</p>"
+                : "<p class=\"soft\">You have no other fleet to move it to. An administrator can make one, or move it to somebody else’s.</p>"
+        let all: HTML? = isAdministrator ? "<a class=\"more\" href=\"/administration#fleets\">All fleets</a>" : nil
+        return """
+            <section class="card" id="fleets"><header><h2>Fleets</h2>\(all)</header><div class="body">\(choice)</div></section>
+            """
     }
 
     /// A dealer's class and tags, changed in place.
@@ -179,7 +210,7 @@ extension FleetRoutes {
                 vehicle, isCar: VehicleKind(named: request.query["kind"]) == .car, on: connection) != nil
         else { return FleetRoutes.noVehicle }
         return shell(caller).page(
-            vehicle.text, at: "/vehicles", heading: PageHeading(vehicle.text, crumb: ("Vehicles", "/vehicles")),
+            vehicle.text, at: "/vehicles", heading: PageHeading(vehicle.text, crumb: (t("Vehicles"), "/vehicles")),
             scripts: ["live.js", "waiting.js"],
             main:
                 "<p id=\"waiting\" role=\"status\" class=\"strip info\">It was added and will be here in a moment. <a href=\"\">Look again</a>.</p>"
@@ -200,24 +231,26 @@ extension FleetRoutes {
         var entries: [HTML] = []
         if page.about.kind == .machine {
             if !roles.isDisjoint(with: FleetRoutes.keepers) {
-                entries.append(entry("\(page.link(.services))#record", .wrench, "Record a service"))
+                entries.append(entry("\(page.link(.services))#record", .wrench, t("Record a service")))
             }
-            entries.append(entry("\(address)/readings", .table, "All readings"))
-            entries.append(entry("/field/\(encoded: vehicle)", .phone, "Field view"))
+            entries.append(entry("\(address)/readings", .table, t("All readings")))
+            entries.append(entry("/field/\(encoded: vehicle)", .phone, t("Field view")))
             if !roles.isDisjoint(with: ThresholdRoutes.editors) {
-                entries.append(entry("/thresholds/machines/\(encoded: vehicle)", .rule, "Rules of this machine"))
+                entries.append(entry("/thresholds/machines/\(encoded: vehicle)", .rule, t("Rules of this machine")))
             }
             if !roles.isDisjoint(with: FleetRoutes.developers) {
-                entries.append(entry("\(address)/logs", .code, "Debug logs"))
+                entries.append(entry("\(address)/logs", .code, t("Debug logs")))
                 entries.append(debugLogs)
             }
         } else {
-            entries.append(entry("/cars/\(encoded: vehicle)/live", .speed, "Live drive"))
-            entries.append(entry("/cars/\(encoded: vehicle)/scan", .engine, "Health scan"))
-            entries.append(entry("/trips/compare?vehicle=\(encoded: vehicle)", .compare, "Compare its drives"))
+            entries.append(entry("/cars/\(encoded: vehicle)/scan", .engine, t("Health scan")))
+            entries.append(entry("/trips/compare?vehicle=\(encoded: vehicle)", .compare, t("Compare its drives")))
         }
         if mayChange {
-            entries.append("<hr>" + entry("\(address)/edit?kind=\(page.about.kind.rawValue)", .edit, "Edit details"))
+            entries.append("<hr>" + entry("\(address)/edit?kind=\(page.about.kind.rawValue)", .edit, t("Edit details")))
+            if !roles.isDisjoint(with: FleetRoutes.movers) {
+                entries.append(entry("\(page.link(.details))#fleets", .truck, t("Move to another fleet")))
+            }
         }
         return entries.joined()
     }
@@ -229,9 +262,10 @@ extension FleetRoutes {
         let way: (HTML, String)? =
             switch page.about.notMonitored {
             case .nobody? where !page.caller.roles.isDisjoint(with: VehicleRoutes.assigners):
-                ("\(page.link(.details))#driver", "Assign a driver")
-            case .noModel? where mayChange: ("\(page.address)/edit?kind=\(page.about.kind.rawValue)", "Set the model")
-            case .noRules? where mayRule: ("/thresholds/machines/\(encoded: vehicle)", "Add a rule")
+                ("\(page.link(.details))#driver", t("Assign a driver"))
+            case .noModel? where mayChange:
+                ("\(page.address)/edit?kind=\(page.about.kind.rawValue)", t("Set the model"))
+            case .noRules? where mayRule: ("/thresholds/machines/\(encoded: vehicle)", t("Add a rule"))
             case .nobody?, .noModel?, .noRules?, .alertsOff?, nil: nil
             }
         return way.map { "<a class=\"btn primary\" href=\"\($0.0)\">\($0.1)</a>" } ?? ""
@@ -244,7 +278,7 @@ extension FleetRoutes {
                 VehicleID.isValid(id.utf8)
             else { return FleetRoutes.noVehicle }
             let known = try MachineActionsView.Asked.read(vehicle.text, queries, on: connection).first { $0.id == id }
-            let (state, words) = known?.outcome(nowMs: Clock.nowMs()) ?? (.waiting, "Connecting…")
+            let (state, words) = known?.outcome(nowMs: Clock.nowMs()) ?? (.waiting, t("Connecting…"))
             return .json(
                 JSONValue.object([("state", .text(state.rawValue)), ("words", .text(words))]).rendered()
             ).with("Cache-Control", "no-store")
@@ -310,7 +344,8 @@ extension FleetRoutes {
                 return Response.text(page.csvText, type: "text/csv; charset=utf-8")
                     .with("Content-Disposition", "attachment; filename=\"\(id)-readings.csv\"")
             }
-            return shell(caller).page("readings of \(id)", at: "/vehicles", heading: page.heading, main: page.html)
+            return shell(caller).page(
+                t("readings of \(id.text)"), at: "/vehicles", heading: page.heading, main: page.html)
         }
     }
 }

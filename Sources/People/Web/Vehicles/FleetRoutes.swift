@@ -76,9 +76,9 @@ package final class FleetRoutes: Sendable {
             }
             let isPlayed = page.replay != nil
             return shell(caller).page(
-                "map", at: "/map",
+                t("map"), at: "/map",
                 heading: PageHeading(
-                    "Map", status: page.status,
+                    t("Map"), status: page.status,
                     actions: FleetReplayView.menu(request, caller, nowMs: page.nowMs)),
                 styles: BaseMap.styles,
                 scripts: BaseMap.scripts + ["live.js"] + (isPlayed ? ["map-replay.js"] : []) + ["fleet-map.js"],

@@ -49,16 +49,18 @@ struct HealthScanView {
 
     var heading: PageHeading {
         PageHeading(
-            "Health of \(car.name)",
+            t("Health of \(car.name)"),
             crumb: (name: car.name, path: "/vehicles/\(URLText.escaped(car.id.text))?kind=car"), status: verdict,
             actions: "<a class=\"btn hide-phone\" href=\"\(car.path)/live\">\(HTML.icon(.drive))Live</a>")
     }
 
     /// The state of the last scan in a word or two.
     private var verdict: HTML {
-        guard let last else { return HTML.pill("silent", "Not scanned") }
-        if last.count == 0 { return HTML.pill("ok", "No trouble codes") }
-        return HTML.pill(last.isLampOn == true ? "critical" : "warning", TripWords.count(last.count, "trouble code"))
+        guard let last else { return HTML.pill("silent", t("Not scanned")) }
+        if last.count == 0 { return HTML.pill("ok", t("No trouble codes")) }
+        return HTML.pill(
+            last.isLampOn == true ? "critical" : "warning",
+            t(last.count, one: "\(last.count) trouble code", many: "\(last.count) trouble codes"))
     }
 
     private var last: Scan? { scans.first { $0.scannedMs != nil && $0.isDone } }
@@ -95,35 +97,41 @@ struct HealthScanView {
             return
                 "<section class=\"card\"><header><h2>Trouble codes</h2></header><p class=\"empty\">No scan has read its codes yet.</p></section>"
         }
-        var facts: [HTML] = ["Read \(caller.clock.html(scannedMs))"]
-        if let isOn = last.isLampOn { facts.append("warning lamp \(isOn ? "on" : "off")") }
-        if let vin = last.vin { facts.append("VIN \(vin)") }
+        var facts: [HTML] = ["<span>Read \(caller.clock.html(scannedMs)).</span>"]
+        if let isOn = last.isLampOn { facts.append(isOn ? .t("Warning lamp on.") : .t("Warning lamp off.")) }
+        if let vin = last.vin { facts.append(.t("VIN \(vin).")) }
         if !last.notReady.isEmpty {
-            facts.append("monitors not finished: \(last.notReady.joined(separator: ", "))")
+            facts.append(.t("Monitors not finished: \(last.notReady.joined(separator: ", "))."))
         }
         let rows = last.codes.flatMap { kind, codes in codes.map { row($0, kind) } }
         let none: HTML =
             rows.isEmpty
             ? "<p class=\"strip ok\">\(HTML.icon(.check))<span>No trouble codes: none is stored, pending or permanent.</span></p>"
             : ""
-        return "<p>\(facts.joined(separator: "; ")).</p>\n\(none)"
+        return "<p>\(facts.joined(separator: " "))</p>\n\(none)"
             + (rows.isEmpty
                 ? ""
                 : HTML.table(
-                    caption: "Trouble codes",
+                    caption: t("Trouble codes"),
                     headers: [
-                        .word("Code"), .word("Kind"), .prose("What it means"), .word("System"), .prose("Part"),
-                        .word("Defined by"),
+                        .word(t("Code")), .word(t("Kind")), .prose(t("What it means")), .word(t("System")),
+                        .prose(t("Part")), .word(t("Defined by")),
                     ], rows: rows, empty: ""))
     }
 
+    /// - Parameter kind: the column that it stands in.
+    private static func name(_ kind: String) -> String {
+        ["stored": t("stored"), "pending": t("pending"), "permanent": t("permanent")][kind] ?? kind
+    }
+
     private func row(_ text: String, _ kind: String) -> [HTML?] {
+        let kind = HealthScanView.name(kind)
         guard let code = TroubleCode(text: text.utf8) else { return [.text(text), .text(kind), nil, nil, nil, nil] }
         let origin =
             switch code.origin {
-            case .generic: "standard"
-            case .manufacturer: "maker"
-            case .reserved: "reserved"
+            case .generic: t("standard")
+            case .manufacturer: t("maker")
+            case .reserved: t("reserved")
             }
         return [
             .text(code.text), .text(kind), .text(meanings.text(of: code)), .text(code.system.rawValue),
@@ -134,20 +142,22 @@ struct HealthScanView {
 
     private var history: HTML {
         HTML.table(
-            caption: "Scans",
+            caption: t("Scans"),
             headers: [
-                .word("Scanned"), .word("Asked"), .text("By"), .number("Codes"), .prose("Which"), .prose("Answer"),
+                .word(t("Scanned")), .word(t("Asked")), .text(t("By")), .number(t("Codes")), .prose(t("Which")),
+                .prose(t("Answer")),
             ],
             rows: scans.map { scan in
                 let all = scan.codes.filter { !$0.codes.isEmpty }.map {
-                    "\($0.kind) \($0.codes.joined(separator: ", "))"
+                    "\(HealthScanView.name($0.kind)) \($0.codes.joined(separator: ", "))"
                 }
                 return [
-                    scan.scannedMs.map(caller.clock.html) ?? "No answer", scan.askedMs.map(caller.clock.html),
+                    scan.scannedMs.map(caller.clock.html) ?? .t("No answer"), scan.askedMs.map(caller.clock.html),
                     .text(scan.askedBy ?? scan.scannedBy), scan.isDone ? "\(scan.count)" : nil,
-                    all.isEmpty ? (scan.isDone ? "none" : nil) : HTML(all.joined(separator: "; ")), .text(scan.answer),
+                    all.isEmpty ? (scan.isDone ? .t("none") : nil) : HTML(all.joined(separator: "; ")),
+                    .text(scan.answer),
                 ]
-            }, empty: "No scans yet.")
+            }, empty: t("No scans yet."), narrow: .cards)
     }
 }
 
@@ -163,7 +173,7 @@ extension DriveRoutes {
                 car: car, scans: scans, meanings: try troubleCodes.meanings(make: car.make), caller: caller,
                 mayAsk: !caller.roles.isDisjoint(with: DriveRoutes.actors), nowMs: Clock.nowMs())
             return shell(caller).page(
-                "health of \(car.name)", at: "/vehicles", heading: page.heading,
+                t("health of \(car.name)"), at: "/vehicles", heading: page.heading,
                 scripts: ["live.js", "vehicles/scan.js"],
                 main: page.html)
         }

@@ -7,7 +7,14 @@ internal import Reports
 
 /// Actions on a machine's page: request a download now, record a service.
 struct MachineActionsView {
+    /// As they are stored.
     static let services = ["Regular service", "Repair", "Inspection", "Other"]
+
+    private static func name(_ service: String) -> String {
+        let names = [t("Regular service"), t("Repair"), t("Inspection"), t("Other")]
+        return zip(services, names).first { $0.0 == service }?.1 ?? service
+    }
+
     private static let requestsMax: Int64 = 5
     /// The time that a gateway may take.
     static let patienceMs: Int64 = 30_000
@@ -42,14 +49,14 @@ struct MachineActionsView {
 
         enum State: String { case waiting, done, failed }
 
-        var what: String { wants == nil ? "Readings" : "Debug log" }
+        var what: String { wants == nil ? t("Readings") : t("Debug log") }
 
         func outcome(nowMs: Int64) -> (state: State, words: String) {
             if let answer { return isDone == true ? (.done, answer) : (.failed, answer) }
             let isOver = expiresMs.map { $0 < nowMs } ?? true
             return isOver
-                ? (.failed, "No gateway has answered in time. Is `drover gateway` up? Its log says more.")
-                : (.waiting, "Connecting…")
+                ? (.failed, t("No gateway has answered in time. Is `drover gateway` up? Its log says more."))
+                : (.waiting, t("Connecting…"))
         }
     }
 
@@ -78,12 +85,12 @@ struct MachineActionsView {
     /// What came of the downloads that people asked for.
     var downloads: HTML {
         let table = HTML.table(
-            caption: "Downloads asked for",
-            headers: [.word("Asked"), .text("By"), .word("What"), .prose("What came of it")],
+            caption: t("Downloads asked for"),
+            headers: [.word(t("Asked")), .text(t("By")), .word(t("What")), .prose(t("What came of it"))],
             rows: asked.map { one in
                 [one.atMs.map(caller.clock.html), .text(one.by.map(caller.person)), .text(one.what), outcome(one)]
             },
-            empty: "Nobody has asked for one.")
+            empty: t("Nobody has asked for one."), narrow: .cards)
         return "<div id=\"downloads\">\n\(table)\n</div>"
     }
 
@@ -94,7 +101,7 @@ struct MachineActionsView {
             return "<p id=\"downloads\" role=\"status\" hidden></p>"
         }
         return """
-            <p class="strip" id="downloads" role="status">\(HTML.icon(.download))<span class="grow"><b>\(one.wants == nil ? "Download" : one.what)</b> asked \
+            <p class="strip" id="downloads" role="status">\(HTML.icon(.download))<span class="grow"><b>\(one.wants == nil ? t("Download") : one.what)</b> asked \
             \(caller.words.age(atMs, nowMs: nowMs)): \(outcome(one))</span></p>
             """
     }
@@ -106,7 +113,8 @@ struct MachineActionsView {
             <section class="card" id="record"><header><h2>Record a service</h2></header>
             <form class="body form" method="post" action="/vehicles/\(encoded: vehicle)/service">\(marks)
             \(fields)
-            <p class="faint small">It resolves the alert of the service that is due.</p>
+            <p class="faint small">It resolves the alert of the service that is due, and stays on record. To correct one, record it again: \
+            the latest counts.</p>
             <button class="btn primary">Record the service</button></form></section>
             """
     }
@@ -119,15 +127,15 @@ struct MachineActionsView {
     private func outcome(_ one: Asked) -> HTML {
         let (state, words) = one.outcome(nowMs: nowMs)
         return switch state {
-        case .done: "\(HTML.pill("ok", "Done")) \(words)"
-        case .failed: "\(HTML.pill("warning", "Not done")) \(words)"
+        case .done: "\(HTML.pill("ok", t("Done"))) \(words)"
+        case .failed: "\(HTML.pill("warning", t("Not done"))) \(words)"
         case .waiting: "<span class=\"soon\">on its way</span>"
         }
     }
 
     private var fields: HTML {
         let now = caller.clock.minute(nowMs).replacing(" ", with: "T")
-        let kinds: HTML = MachineActionsView.services.map { "<option>\($0)</option>" }.joined()
+        let kinds: HTML = HTML.options(MachineActionsView.services.map { ($0, MachineActionsView.name($0)) }, nil)
         return """
             <div class="fld"><label for="service">What was done</label><select id="service" name="service">\(kinds)</select></div>
             <div class="fld"><label for="done">When (\(caller.clock.zone))</label>\
@@ -158,25 +166,25 @@ struct MachineActionsView {
         _ vehicle: VehicleID, _ fields: FormFields, by caller: PageCaller, newest: ServiceHours?, nowMs: Int64
     ) throws(Fault) -> Action {
         guard let what = fields["service"], services.contains(what) else {
-            throw Fault(text: "Say what was done: one of \(services.joined(separator: ", ")).")
+            throw Fault(text: t("Say what was done: one of \(services.joined(separator: ", "))."))
         }
         guard let doneMs = LocalMinute.ms(fields["done"] ?? "", zone: caller.clock.zone), UTC.plausible.contains(doneMs)
         else {
             throw Fault(
-                text: "The time must be a day and a time of day in \(caller.clock.zone), like 2026-11-22 09:15.")
+                text: t("The time must be a day and a time of day in \(caller.clock.zone), like 2026-11-22 09:15."))
         }
         // Clocks differ a little.
         guard doneMs <= nowMs + 5 * UTC.msPerMinute else {
-            throw Fault(text: "A service that is still to come cannot be recorded: the time lies ahead of now.")
+            throw Fault(text: t("A service that is still to come cannot be recorded: the time lies ahead of now."))
         }
         let text = VehicleForm.trimmed(fields["hours"] ?? "")
         guard let hours = Decimal.scaled(text.utf8, decimals: 3), MachineParameter.engineHours.row.isPossible(hours)
         else {
-            throw Fault(text: "The engine hours must be a number like 1234.5.")
+            throw Fault(text: t("The engine hours must be a number like 1234.5."))
         }
         if let why = newest?.fault(hours, doneMs: doneMs) { throw Fault(text: why) }
         let note = VehicleForm.trimmed(fields["note"] ?? "")
-        guard note.utf8.count <= 1_900 else { throw Fault(text: "The note is too long.") }
+        guard note.utf8.count <= 1_900 else { throw Fault(text: t("The note is too long.")) }
         return Action(
             id: try id(fields), vehicle: vehicle, ts: doneMs, by: caller.account,
             note: note.isEmpty ? what : "\(what): \(note)", kind: .service(atHours: hours))
@@ -185,7 +193,7 @@ struct MachineActionsView {
     /// The form's, so that a form that is sent twice says it once.
     private static func id(_ fields: FormFields) throws(Fault) -> String {
         guard let id = fields["id"], VehicleID.isValid(id.utf8) else {
-            throw Fault(text: "The form has no id. Open the page again and send it from there.")
+            throw Fault(text: t("The form has no id. Open the page again and send it from there."))
         }
         return id
     }

@@ -49,7 +49,7 @@ extension OverviewView {
             return """
                 <tr><td class="head"><span class="cell"><span class="ic s">\(HTML.icon(.car))</span><span>\
                 <a class="name" href="/vehicles/\(encoded: one.vehicle)?kind=car">\(names[one.vehicle] ?? one.vehicle)</a></span></span></td>\
-                <td class="off">\(picture(one.reads, most, one.sums))</td>\(cells.joined())<td class="num" data-l="Trips">\(one.sums.trips)</td></tr>
+                <td class="off">\(picture(one.reads, most, one.sums))</td>\(cells.joined())<td class="num" data-l="\(t("Trips"))">\(one.sums.trips)</td></tr>
                 """
         }
         let cut: HTML =
@@ -57,7 +57,7 @@ extension OverviewView {
         return """
             <section class="card"><header><h2 id="by-vehicle">Vehicle by vehicle</h2><span class="count">\(all.count)</span></header>
             <div class="scroll" role="region" aria-labelledby="by-vehicle" tabindex="0"><table class="table cards" data-sort>
-            <thead><tr><th scope="col">Vehicle</th><th scope="col" class="hide-phone">\(span == .day ? "Share" : "Day by day")</th>\(heads.joined())<th scope="col" class="num">Trips</th></tr></thead>
+            <thead><tr><th scope="col">Vehicle</th><th scope="col" class="hide-phone">\(span == .day ? t("Share") : t("Day by day"))</th>\(heads.joined())<th scope="col" class="num">Trips</th></tr></thead>
             <tbody>
             \(lines.joined(separator: "\n"))
             </tbody></table></div>\(cut)</section>
@@ -91,7 +91,7 @@ extension OverviewView {
     var byDay: HTML {
         let names = TripTotalsView([], caller.units).figures.map(\.name)
         return HTML.table(
-            caption: "Day by day", headers: [.word("Day")] + names.map { .number($0) },
+            caption: t("Day by day"), headers: [.word(t("Day"))] + names.map { .number($0) },
             rows: days.map { day in
                 let sums = TripTotalsView(day.reads, caller.units)
                 return ["<a href=\"/trips?date=\(day.date.text)\">\(caller.words.fullDate(day.date))</a>"]
@@ -108,13 +108,17 @@ extension OverviewView {
         let count = open.reduce(0) { $0 + $1.openAlerts }
         let items: [HTML] = open.prefix(8).map { vehicle in
             item(
-                vehicle, .bell, "\(vehicle.openAlerts) open \(vehicle.openAlerts == 1 ? "alert" : "alerts")",
-                vehicle.severity.map {
-                    HTML.pill($0.rawValue, $0.rawValue.prefix(1).uppercased() + $0.rawValue.dropFirst())
-                } ?? "")
+                vehicle, .bell,
+                t(
+                    vehicle.openAlerts, one: "\(vehicle.openAlerts) open alert",
+                    many: "\(vehicle.openAlerts) open alerts"),
+                vehicle.severity.map { HTML.severity($0) } ?? "")
         }
         let none = HTML.emptyState(
-            .check, "No alert is open\(UnmonitoredView.exception(map))", "Current alerts show here.")
+            .check,
+            map.vehicles.contains { $0.notMonitored != nil }
+                ? t("No alert is open of the vehicles that are monitored") : t("No alert is open"),
+            .t("Current alerts show here."))
         return """
             <section class="card w6" aria-labelledby="open-title"><header><h2 id="open-title">Open alerts now</h2>\("<span class=\"count\">\(count)</span>", if: count > 0)\
             <a class="more" href="/alerts">All alerts</a></header>
@@ -126,10 +130,12 @@ extension OverviewView {
         let all = map.vehicles.filter { $0.state == .silent }
         let items: [HTML] = all.prefix(8).map { vehicle in
             item(
-                vehicle, .silent, vehicle.lastMs.map { "Last heard of \(caller.clock.minute($0))" } ?? "Never heard of",
-                HTML.pill("silent", vehicle.lastMs.map { caller.words.span(nowMs - $0) } ?? "Silent"))
+                vehicle, .silent,
+                vehicle.lastMs.map { t("Last heard of \(caller.clock.minute($0))") } ?? t("Never heard of"),
+                HTML.pill("silent", vehicle.lastMs.map { caller.words.span(nowMs - $0) } ?? t("Silent")))
         }
-        let none = HTML.emptyState(.check, "No vehicle is silent", "Every vehicle was heard of in the last 24 hours.")
+        let none = HTML.emptyState(
+            .check, t("No vehicle is silent"), .t("Every vehicle was heard of in the last 24 hours."))
         return """
             <section class="card w6" aria-labelledby="silent-title"><header><h2 id="silent-title">Silent now</h2>\("<span class=\"count\">\(all.count)</span>", if: !all.isEmpty)\
             <a class="more" href="/map?state=silent">On the map</a></header>

@@ -10,15 +10,46 @@ struct OverviewView {
     enum Span: String, CaseIterable {
         case day, week, month
 
-        var name: String { rawValue }
+        var name: String {
+            switch self {
+            case .day: t("Day")
+            case .week: t("Week")
+            case .month: t("Month")
+            }
+        }
     }
 
     let first: CivilDate
     let span: Span
-    let now, before: [TripRead]
+    let now: [TripRead]
+    /// Of the span before: while this one is under way, of the same part of it, or every figure would be lower until the evening.
+    let before: [TripRead]
+    private let isCut: Bool
     let map: FleetMap
     let caller: PageCaller
     let nowMs: Int64
+
+    /// - Parameter before: all of the span before.
+    init(
+        first: CivilDate, span: Span, now: [TripRead], before: [TripRead], map: FleetMap, caller: PageCaller,
+        nowMs: Int64
+    ) {
+        (self.first, self.span, self.now, self.map, self.caller, self.nowMs) = (first, span, now, map, caller, nowMs)
+        isCut = max(now.count, before.count) == Int(TripRead.dayMax)
+        let cutMs = OverviewView.cutMs(first, span, nowMs: nowMs)
+        self.before = cutMs.map { cutMs in before.filter { $0.trip.startMs < cutMs } } ?? before
+    }
+
+    /// As far into the span before as now is into this one; nil: this one is over, or still to come.
+    private static func cutMs(_ first: CivilDate, _ span: Span, nowMs: Int64) -> Int64? {
+        let days = OverviewView.days(first, span)
+        guard days.now.first.span(days: days.now.count).contains(nowMs) else { return nil }
+        let past = days.before.first.span(days: days.before.count)
+        // A month has days that the one before lacks.
+        return min(past.upperBound, past.lowerBound + nowMs - days.now.first.startMs)
+    }
+
+    private var cutMs: Int64? { OverviewView.cutMs(first, span, nowMs: nowMs) }
 
     /// The days of a span that a date lies in, and those of the one before.
     static func days(_ date: CivilDate, _ span: Span) -> (
@@ -52,7 +83,6 @@ struct OverviewView {
         """
     }
 
-    private var isCut: Bool { max(now.count, before.count) == Int(TripRead.dayMax) }
     private var dayCount: Int64 { OverviewView.days(first, span).now.count }
 
     /// `20 to 26 Nov 2026`
@@ -60,7 +90,8 @@ struct OverviewView {
         let last = first.moved(by: dayCount - 1)
         switch span {
         case .day: return caller.words.fullDate(first)
-        case .week: return "\(caller.words.date(first)) to \(caller.words.date(last)) \(last.text.prefix(4))"
+        case .week:
+            return t("\(caller.words.date(first)) to \(caller.words.date(last)) \(String(last.text.prefix(4)))")
         case .month: return "\(caller.words.date(first).dropFirst(2)) \(first.text.prefix(4))"
         }
     }
@@ -76,17 +107,38 @@ struct OverviewView {
         func address(_ date: CivilDate, _ span: Span) -> HTML { "/fleet?date=\(date.text)&amp;span=\(span.rawValue)" }
         let (earlier, later) = (OverviewView.days(first, span).before.first, first.moved(by: dayCount))
         let spans: [HTML] = Span.allCases.map { one in
-            "<a href=\"\(address(first, one))\"\(" aria-current=\"true\"", if: one == span)>\(one.name.prefix(1).uppercased() + one.name.dropFirst())</a>"
+            "<a href=\"\(address(first, one))\"\(" aria-current=\"true\"", if: one == span)>\(one.name)</a>"
         }
         let isNow = later.startMs > nowMs
+        let (back, forth) =
+            switch span {
+            case .day: (t("The day before"), t("The day after"))
+            case .week: (t("The week before"), t("The week after"))
+            case .month: (t("The month before"), t("The month after"))
+            }
         return """
             <div class="row wrap between bar"><div class="row wrap"><nav class="seg" aria-label="Span">\(spans.joined())</nav>
-            <a class="btn icon" href="\(address(earlier, span))" aria-label="The \(span.name) before">\(HTML.icon(.left))</a>\
-            \(isNow ? "" : "<a class=\"btn icon\" href=\"\(address(later, span))\" aria-label=\"The \(span.name) after\">\(HTML.icon(.right))</a>")
-            <span class="soft small about">\(first.zone), \(hours) hours\(isNow ? " so far or to come" : ""). Trips count on the day they begin.</span></div>
+            <a class="btn icon" href="\(address(earlier, span))" aria-label="\(back)">\(HTML.icon(.left))</a>\
+            \(isNow ? "" : "<a class=\"btn icon\" href=\"\(address(later, span))\" aria-label=\"\(forth)\">\(HTML.icon(.right))</a>")
+            <span class="soft small about">\(about)</span></div>
             <form class="row" method="get" action="/fleet">\(FormView.hidden("span", span.rawValue))<label class="sr" for="date">Date</label>\
             <input class="box" id="date" name="date" type="date" value="\(first.text)" required><button class="btn">Show</button></form></div>
             """
+    }
+
+    /// What is counted, and what it is compared with.
+    private var about: HTML {
+        let counted: HTML = "\(t("\(first.zone), \(hours) hours.")) \(t("Trips count on the day they begin."))"
+        return cutMs.map { cutMs in
+            let moment = caller.clock.minute(cutMs)
+            let words =
+                switch span {
+                case .day: t("Today so far is compared with the day before up to the same time, \(moment).")
+                case .week: t("This week so far is compared with the week before up to \(moment).")
+                case .month: t("This month so far is compared with the month before up to \(moment).")
+                }
+            return "\(counted) \(words)"
+        } ?? counted
     }
 
     // MARK: The verdict
@@ -104,8 +156,15 @@ struct OverviewView {
 
     private var verdict: HTML {
         guard !now.isEmpty else {
-            return
-                "<section class=\"card w12\">\(HTML.emptyState(.trip, "No trip began in this \(span.name)", "Figures come here with the first trip. <a href=\"/trips\">Trips of other days</a>"))</section>"
+            let title =
+                switch span {
+                case .day: t("No trip began in this day")
+                case .week: t("No trip began in this week")
+                case .month: t("No trip began in this month")
+                }
+            let words: HTML =
+                "<span>Figures come here with the first trip. <a href=\"/trips\">Trips of other days</a></span>"
+            return "<section class=\"card w12\">\(HTML.emptyState(.trip, title, words))</section>"
         }
         let (title, words) = judged
         return
@@ -127,12 +186,14 @@ struct OverviewView {
         else {
             return (overall, "")
         }
-        let percent = FleetSums.grouped(abs(value - mean) / mean * 100, 0)
-        guard percent != "0" else { return (overall, "All vehicles use about the same.") }
-        let side = caller.units == .us ? "below" : "over"
-        return (
-            "\(name(vehicle)) uses the most: \(figure.text(value)) \(unit), \(percent) % \(side) the fleet.", overall
-        )
+        let percent = GroupedNumber.short(abs(value - mean) / mean * 100, 0)
+        guard percent != "0" else { return (overall, t("All vehicles use about the same.")) }
+        let (named, used) = (name(vehicle), "\(figure.text(value)) \(unit)")
+        let title =
+            caller.units == .us
+            ? t("\(named) uses the most: \(used), \(percent) % below the fleet.")
+            : t("\(named) uses the most: \(used), \(percent) % over the fleet.")
+        return (title, overall)
     }
 
     private var overallWords: String {
@@ -141,14 +202,33 @@ struct OverviewView {
         let km =
             fleet.value(distance, caller.units).map { "\(distance.text($0)) \(distance.unit(caller.units))" } ?? "0 km"
         let vehicles = byVehicle.count
-        let start =
-            "\(vehicles) \(vehicles == 1 ? "vehicle" : "vehicles") drove \(km) in \(fleet.trips) \(fleet.trips == 1 ? "trip" : "trips")"
+        let trips = caller.words.count(fleet.trips, .trip)
+        let drove = t(
+            vehicles, one: "\(vehicles) vehicle drove \(km) in \(trips).",
+            many: "\(vehicles) vehicles drove \(km) in \(trips).")
         guard let now = fleet.value(distance, caller.units), let then = past.value(distance, caller.units), then > 0
-        else { return start + "." }
-        let percent = FleetSums.grouped(abs(now - then) / then * 100, 0)
-        return percent == "0"
-            ? "\(start), as the \(span.name) before."
-            : "\(start), \(percent) % \(now > then ? "more" : "less") than the \(span.name) before."
+        else { return drove }
+        return ChangeWords.text(now, then, than: than).map { "\(drove) \($0)." } ?? drove
+    }
+
+    private var than: ChangeWords.Than {
+        switch span {
+        case .day: .day(soFar: cutMs != nil)
+        case .week: .week(soFar: cutMs != nil)
+        case .month: .month(soFar: cutMs != nil)
+        }
+    }
+
+    /// `by this time yesterday`
+    private var beforeWords: String {
+        switch (span, cutMs == nil) {
+        case (.day, true): t("the day before")
+        case (.week, true): t("the week before")
+        case (.month, true): t("the month before")
+        case (.day, false): t("by this time yesterday")
+        case (.week, false): t("by this time last week")
+        case (.month, false): t("by this time last month")
+        }
     }
 
     // MARK: Figures
@@ -159,8 +239,8 @@ struct OverviewView {
             let (value, old) = (fleet.value(figure, caller.units), past.value(figure, caller.units))
             guard let value else { return nil }
             let then =
-                old.map { "\(figure.text($0)) \(figure.unit(caller.units)) the \(span.name) before" }
-                ?? "Not known for the \(span.name) before"
+                old.map { "\(figure.text($0)) \(figure.unit(caller.units)) \(beforeWords)" }
+                ?? t("Not known \(beforeWords)")
             let mark: HTML? = FleetSums.change(figure, value, old, caller.units).map {
                 "<span class=\"\($0.tone)\">\($0.mark)</span> "
             }
@@ -175,11 +255,18 @@ struct OverviewView {
     /// What has no tile, beside the span before.
     private var rest: HTML {
         let pairs = zip(TripTotalsView(now, caller.units).figures, TripTotalsView(before, caller.units).figures)
+        let (this, then) =
+            switch (span, cutMs == nil) {
+            case (.day, true): (t("This day"), t("The day before"))
+            case (.week, true): (t("This week"), t("The week before"))
+            case (.month, true): (t("This month"), t("The month before"))
+            case (.day, false): (t("Today so far"), t("By this time yesterday"))
+            case (.week, false): (t("This week so far"), t("By this time last week"))
+            case (.month, false): (t("This month so far"), t("By this time last month"))
+            }
         return HTML.table(
-            caption: "Figures",
-            headers: [
-                .text("Figure"), .number("This \(span.name)"), .number("The \(span.name) before"), .number("Change"),
-            ],
+            caption: t("Figures"),
+            headers: [.text(t("Figure")), .number(this), .number(then), .number(t("Change"))],
             rows: pairs.map { now, before in
                 [.text(now.name), .text(now.text), .text(before.text), .text(change(now.value, before.value))]
             }, empty: "")

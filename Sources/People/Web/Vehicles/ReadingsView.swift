@@ -25,7 +25,7 @@ struct ReadingsView {
         self.caller = caller
         choice = ColumnChoice(
             request, "readings",
-            [ColumnChoice.Column(key: "model", name: "Model")]
+            [ColumnChoice.Column(key: "model", name: t("Model"))]
                 + history.columns.map { ColumnChoice.Column(key: ReadingsView.key($0.name), name: $0.name) })
     }
 
@@ -54,7 +54,7 @@ struct ReadingsView {
 
     var heading: PageHeading {
         PageHeading(
-            "Readings", crumb: (vehicle.text, "/vehicles/\(URLText.escaped(vehicle.text))?kind=machine"),
+            t("Readings"), crumb: (vehicle.text, "/vehicles/\(URLText.escaped(vehicle.text))?kind=machine"),
             actions: """
                 \(choice.menu(standard: "\(address(before: beforeMs, columns: ""))", style: "btn"))
                 <a class="btn hide-phone" href="\(address(before: beforeMs, format: "csv"))" download>\(HTML.icon(.download))CSV</a>
@@ -84,8 +84,8 @@ struct ReadingsView {
 
     private var table: HTML {
         HTML.table(
-            caption: "Newest first",
-            headers: [.word("Read")] + (hasModel ? [.text("Model")] : [])
+            caption: t("Newest first"),
+            headers: [.word(t("Read"))] + (hasModel ? [.text(t("Model"))] : [])
                 + shown.map { .number(history.columns[$0].name) },
             rows: history.readings.map { reading in
                 [caller.clock.html(reading.readMs)] + (hasModel ? [.text(reading.model)] : [])
@@ -94,7 +94,7 @@ struct ReadingsView {
                         return .text(
                             ShownField.text(reading.values[$0], unit: column.unit, of: column.parameter, caller))
                     }
-            }, empty: "No readings yet.")
+            }, empty: t("No readings yet."))
     }
 
     /// What is shown, for a spreadsheet: times with their zone, numbers without their unit, which stands above them.
@@ -127,9 +127,14 @@ enum ShownField {
     static func text(
         _ value: FieldValue, unit: String?, of parameter: MachineParameter?, _ caller: PageCaller
     ) -> String {
-        text(value, unit: unit, of: parameter, caller.units, caller.clock.minute)
+        if case .bool(let flag) = value {
+            return parameter == .lastReprogrammingStatus
+                ? (flag ? t("done") : t("failed")) : flag ? t("yes") : t("no")
+        }
+        return text(value, unit: unit, of: parameter, caller.units, caller.clock.minute)
     }
 
+    /// For programs and files, too: in English.
     static func text(
         _ value: FieldValue, unit: String?, of parameter: MachineParameter?, _ units: DriverSettings.Units,
         _ time: (Int64) -> String

@@ -89,8 +89,8 @@ struct ServiceRead {
             guard let id = VehicleID(try row.text("vehicle")!) else { return nil }
             return rules.thresholds(of: model ?? "", id).first { $0.every != nil }
         }
-        let every = rule.flatMap { $0.every }.map { Double($0) / 1_000 }
-        self.every = try every ?? row.double("threshold")
+        let every = try rule.flatMap { $0.every }.map { Double($0) / 1_000 } ?? row.double("threshold")
+        self.every = every
         alert = try row.text("alert_id")
         let open: AlertState? = try row.word("state")
         let soon = rule?.soon.map { Double($0) / 1_000 } ?? (every ?? 0) / 10
@@ -98,18 +98,16 @@ struct ServiceRead {
         let left: Double? = done.flatMap { last in
             now.flatMap { hours in every.map { $0 - (hours - last.hours) } }
         }
+        // The hours decide where they are known: a service that was recorded a moment ago is done before its alert is resolved, and not
+        // everybody sees the alert.
         state =
-            switch open {
-            case .dueSoon?: .soon
-            case .open?: .due
-            case .resolved?, .withdrawn?, nil:
-                // What was read a moment ago may not be judged yet, and not everybody sees the alert.
-                if every == nil {
-                    .unplanned
-                } else if let left {
-                    left < 0 ? .due : left < soon ? .soon : .fine
-                } else {
-                    last == nil ? .due : .fine
+            if let left {
+                left < 0 ? .due : left < soon || open == .dueSoon && left <= soon ? .soon : .fine
+            } else {
+                switch open {
+                case .dueSoon?: .soon
+                case .open?: .due
+                case .resolved?, .withdrawn?, nil: every == nil ? .unplanned : last == nil ? .due : .fine
                 }
             }
     }

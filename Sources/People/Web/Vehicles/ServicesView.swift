@@ -9,6 +9,8 @@ struct ServicesView {
     static let doneMax: Int64 = 100
     /// More make a page of a megabyte, which nobody reads to its end.
     private static let rowsMax = 200
+    /// A record is stored in seconds; for so long the page counts it as done by itself.
+    private static let settlingMs: Int64 = 10 * 60_000
 
     enum Show: String, CaseIterable { case all, due, soon, fine, done }
 
@@ -17,8 +19,8 @@ struct ServicesView {
     let tags: [String]
     let show: Show
     let search, tag: String
-    /// A machine whose service was just recorded, and may not be stored yet.
-    let justDone: String?
+    /// A machine whose service was recorded here, and when the form was made: it may not be stored yet.
+    let justDone: (vehicle: String, formMs: Int64)?
     let caller: PageCaller
     let nowMs: Int64
 
@@ -26,33 +28,48 @@ struct ServicesView {
 
     var html: HTML {
         """
-        \(verdict)
+        \(said)\(verdict)
         <div class="row wrap between bar">\(tabs)\(filter)</div>
         \(show == .done ? done : due)
         """
     }
 
-    private func count(_ state: ServiceRead.State) -> Int { services.count { $0.state == state } }
+    private func count(_ state: ServiceRead.State) -> Int { services.count { self.state($0) == state } }
+
+    /// What was recorded a moment ago is done, whatever is stored by now.
+    private func isSettling(_ one: ServiceRead) -> Bool {
+        guard let justDone, one.vehicle == justDone.vehicle else { return false }
+        return (0..<ServicesView.settlingMs).contains(nowMs - justDone.formMs)
+            && (one.last?.ms ?? 0) < justDone.formMs - UTC.msPerMinute
+    }
+
+    private func state(_ one: ServiceRead) -> ServiceRead.State { isSettling(one) ? .fine : one.state }
 
     // MARK: The verdict
 
-    private var verdict: HTML {
-        if let justDone, let name = services.first(where: { $0.vehicle == justDone })?.shownName {
-            return HTML.notice(.done("Service of \(name) recorded. The list follows in a moment."))
-        }
-        let (due, soon) = (count(.due), count(.soon))
-        let soonWords = soon == 0 ? "" : " \(soon) more \(soon == 1 ? "is" : "are") due soon."
-        guard due > 0, let first = services.first(where: { $0.state == .due }) else {
-            guard soon > 0, let next = services.first(where: { $0.state == .soon }) else { return "" }
-            let words = next.left.map { " It is due in \(FleetSums.grouped($0, 0)) engine hours." } ?? ""
-            return
-                "<p class=\"strip info\">\(HTML.icon(.wrench))<span><b>Next: \(next.shownName).</b>\(words)</span></p>"
-        }
-        let most =
-            first.left.map { " \(first.shownName) is \(FleetSums.grouped(-$0, 0)) engine hours over." }
-            ?? " \(first.shownName) has no service recorded yet."
+    private var said: HTML {
+        guard let justDone, let one = services.first(where: { $0.vehicle == justDone.vehicle }) else { return "" }
         return """
-            <p class="strip warning">\(HTML.icon(.wrench))<span><b>\(due) \(due == 1 ? "machine is" : "machines are") due for a service.</b>\(most)\(soonWords)</span></p>
+            <p role="status" class="strip ok">\(HTML.icon(.check))<span>Service of \(one.shownName) recorded. It stays on record: \
+            <a class="link" href="\(page(one))">record it again</a> to correct it, the latest counts.</span></p>
+            """
+    }
+
+    private var verdict: HTML {
+        let (due, soon) = (count(.due), count(.soon))
+        guard due > 0, let first = services.first(where: { state($0) == .due }) else {
+            guard soon > 0, let next = services.first(where: { state($0) == .soon }) else { return "" }
+            let words = next.left.map { t("It is due in \(GroupedNumber.short($0, 0)) engine hours.") } ?? ""
+            return
+                "<p class=\"strip info\">\(HTML.icon(.wrench))<span><b>Next: \(next.shownName).</b> \(words)</span></p>"
+        }
+        let title = t(due, one: "\(due) machine is due for a service.", many: "\(due) machines are due for a service.")
+        let most =
+            first.left.map { t("\(first.shownName) is \(GroupedNumber.short(-$0, 0)) engine hours over.") }
+            ?? t("\(first.shownName) has no service recorded yet.")
+        let rest = soon == 0 ? "" : t(soon, one: "\(soon) more is due soon.", many: "\(soon) more are due soon.")
+        return """
+            <p class="strip warning">\(HTML.icon(.wrench))<span><b>\(title)</b> \(most) \(rest)</span></p>
             """
     }
 
@@ -66,9 +83,8 @@ struct ServicesView {
 
     private var tabs: HTML {
         let all: [(Show, String, Int?)] = [
-            (.all, "All", services.count), (.due, "Due", count(.due)), (.soon, "Soon", count(.soon)),
-            (.fine, "Fine", count(.fine)),
-            (.done, "Done", nil),
+            (.all, t("All"), services.count), (.due, t("Due"), count(.due)), (.soon, t("Soon"), count(.soon)),
+            (.fine, t("Fine"), count(.fine)), (.done, t("Done"), nil),
         ]
         let links: [HTML] = all.map { show, name, count in
             "<a href=\"\(address(show))\"\(" aria-current=\"true\"", if: show == self.show)>\(name)\(count.map { " \($0)" } ?? "")</a>"
@@ -77,22 +93,29 @@ struct ServicesView {
     }
 
     private var filter: HTML {
-        """
-        <form class="row" method="get" action="/services" role="search">\(FormView.hidden("show", show.rawValue))
-        <label class="sr" for="service-search">Name, id or model</label>\
-        <input class="box" id="service-search" name="q" type="search" maxlength="64" placeholder="Name, id or model" value="\(search)">
-        \(tags.isEmpty ? "" : "<label class=\"sr\" for=\"service-tag\">Group</label><select class=\"box\" id=\"service-tag\" name=\"tag\">\(HTML.options([("", "Group: all")] + tags.map { ($0, $0) }, tag))</select>")
-        <button class="btn">Show</button></form>
-        """
+        let groups: HTML =
+            tags.isEmpty
+            ? ""
+            : """
+            <label class="sr" for="service-tag">Group</label><select class="box" id="service-tag" name="tag">\
+            \(HTML.options([("", t("Group: all"))] + tags.map { ($0, $0) }, tag))</select>
+            """
+        return """
+            <form class="row wrap" method="get" action="/services" role="search">\(FormView.hidden("show", show.rawValue))
+            <label class="sr" for="service-search">Name, id or model</label>\
+            <input class="box" id="service-search" name="q" type="search" maxlength="64" placeholder="Name, id or model" value="\(search)">
+            \(groups)
+            <button class="btn">Show</button></form>
+            """
     }
 
     // MARK: Due
 
     private var due: HTML {
-        let shown = show == .all ? services : services.filter { $0.state.rawValue == show.rawValue }
+        let shown = show == .all ? services : services.filter { state($0).rawValue == show.rawValue }
         guard !shown.isEmpty else { return "<section class=\"card\">\(nothing)</section>" }
         let heads: HTML = """
-            <th scope="col">Machine</th><th scope="col">Next service</th><th scope="col" class="hide-phone">Since the last</th>\
+            <th scope="col">Machine</th><th scope="col">Next service</th><th scope="col">Since the last</th>\
             <th scope="col" class="num">Engine hours</th><th scope="col">Last service</th>\("<th scope=\"col\"><span class=\"sr\">Record</span></th>", if: mayRecord)
             """
         let rows = shown.prefix(ServicesView.rowsMax)
@@ -115,70 +138,83 @@ struct ServicesView {
     private var nothing: HTML {
         if !search.isEmpty || !tag.isEmpty {
             return HTML.emptyState(
-                .find, "No machine is like that", "Search for something else, or choose another group.")
+                .find, t("No machine is like that"), .t("Search for something else, or choose another group."))
         }
         return services.isEmpty
             ? HTML.emptyState(
-                .wrench, "No machine yet", "Machines with an hour meter show here, with when their next service is due."
-            )
-            : HTML.emptyState(.check, "None", "No machine is in this state now.")
+                .wrench, t("No machine yet"),
+                .t("Machines with an hour meter show here, with when their next service is due."))
+            : HTML.emptyState(.check, t("None"), .t("No machine is in this state now."))
+    }
+
+    private func page(_ one: ServiceRead) -> HTML {
+        "/vehicles/\(encoded: one.vehicle)?kind=machine&amp;tab=services#record"
     }
 
     private func row(_ one: ServiceRead) -> HTML {
-        let hours: HTML = one.engineHours.map { "\(FleetSums.grouped($0, 1))<span class=\"u\"> h</span>" } ?? "–"
+        let hours: HTML = one.engineHours.map { "\(GroupedNumber.short($0, 1))<span class=\"u\"> h</span>" } ?? "–"
         let last: HTML =
             one.last.map { done in
-                "<time datetime=\"\(UTC.text(done.ms))\">\(caller.clock.minute(done.ms).prefix(10).description)</time><small>at \(FleetSums.grouped(done.hours, 1)) h, by \(caller.person(done.by))\(done.note.map { ". \($0)" } ?? "")</small>"
+                """
+                <time datetime="\(UTC.text(done.ms))">\(String(caller.clock.minute(done.ms).prefix(10)))</time>\
+                <small>at \(GroupedNumber.short(done.hours, 1)) h, by \(caller.person(done.by))\(done.note.map { ". \($0)" as HTML })</small>
+                """
             } ?? "<span class=\"faint\">None recorded</span>"
         return """
             <tr id="\(one.vehicle)"><td class="head"><span class="cell"><span class="ic s">\(HTML.icon(.tractor))</span><span>\
             <a class="name" href="/vehicles/\(encoded: one.vehicle)?kind=machine">\(one.shownName)</a>\
             <small>\([one.name == nil ? nil : one.vehicle, one.model].compactMap { $0 }.joined(separator: ", "))</small></span></span></td>\
-            <td data-l="Next">\(next(one))</td><td class="off">\(bar(one))</td><td class="num" data-l="Engine hours">\(hours)</td>\
-            <td data-l="Last">\(last)</td>\("<td class=\"num\">\(record(one))</td>", if: mayRecord)</tr>
+            <td data-l="\(t("Next"))">\(next(one))</td><td data-l="\(t("Since the last"))">\(bar(one))</td>\
+            <td class="num" data-l="\(t("Engine hours"))">\(hours)</td>\
+            <td data-l="\(t("Last"))">\(last)</td>\("<td class=\"num\">\(record(one))</td>", if: mayRecord)</tr>
             """
     }
 
     private func next(_ one: ServiceRead) -> HTML {
         func link(_ pill: HTML) -> HTML { one.alert.map { "<a href=\"/alerts/\(encoded: $0)\">\(pill)</a>" } ?? pill }
         func words(_ text: String) -> HTML { "<small>\(text)</small>" }
+        if isSettling(one) { return HTML.pill("ok", t("Recorded")) + words(t("just now")) }
+        let left = one.left.map { t("in \(GroupedNumber.short($0, 0)) h") } ?? ""
         switch one.state {
         case .due:
-            return link(HTML.pill("warning", "Due"))
-                + words(one.left.map { "\(FleetSums.grouped(max(0, -$0), 0)) h over" } ?? "no service recorded")
-        case .soon:
-            return link(HTML.pill("info", "Soon")) + words(one.left.map { "in \(FleetSums.grouped($0, 0)) h" } ?? "")
-        case .fine: return HTML.pill("ok", "Fine") + words(one.left.map { "in \(FleetSums.grouped($0, 0)) h" } ?? "")
-        case .unplanned: return HTML.pill("plain", "No interval") + words("no rule says how often")
+            return link(HTML.pill("warning", t("Due")))
+                + words(one.left.map { t("\(GroupedNumber.short(max(0, -$0), 0)) h over") } ?? t("no service recorded"))
+        case .soon: return link(HTML.pill("info", t("Soon"))) + words(left)
+        case .fine: return HTML.pill("ok", t("Fine")) + words(left)
+        case .unplanned: return HTML.pill("plain", t("No interval")) + words(t("no rule says how often"))
         }
     }
 
     /// How much of the interval has run.
     private func bar(_ one: ServiceRead) -> HTML {
-        guard let run = one.run, let every = one.every, every > 0 else { return "" }
+        guard !isSettling(one), let run = one.run, let every = one.every, every > 0 else { return "–" }
         let tone = one.state == .due ? "warning" : "accent"
-        return HTML.shareBar(run / every, tone: tone)
-            + "<small>\(FleetSums.grouped(run, 0)) of \(FleetSums.grouped(every, 0)) h</small>"
+        return """
+            \(HTML.shareBar(run / every, tone: tone))\
+            <small>\(GroupedNumber.short(run, 0)) of \(GroupedNumber.short(every, 0)) h</small>
+            """
     }
 
-    /// One click: a regular service, done now, at the hours that the machine has told. Other ones are told on its page.
+    /// A regular service, done now, at the hours that the machine has told; asked once more, since it stays. Other ones are told on its page.
     private func record(_ one: ServiceRead) -> HTML {
-        let page: HTML = "/vehicles/\(encoded: one.vehicle)?kind=machine#service"
+        guard !isSettling(one) else { return "" }
         guard
             let hours = one.engineHours.flatMap({ Decimal.scaled($0, decimals: 1) }).map({
                 Decimal.text($0, decimals: 1)
             })
         else {
             return
-                "<a class=\"btn small\" href=\"\(page)\">Record…<span class=\"sr\"> a service of \(one.shownName)</span></a>"
+                "<a class=\"btn small\" href=\"\(page(one))\">Record…<span class=\"sr\"> a service of \(one.shownName)</span></a>"
         }
         let now = caller.clock.minute(nowMs).replacing(" ", with: "T")
         return """
-            <form class="row end" method="post" action="/vehicles/\(encoded: one.vehicle)/service">\(FormView.hidden(CSRFGuard.field, caller.mark))\
+            <details class="ask"><summary class="btn small">\(HTML.icon(.check))Record<span class="sr"> a regular service of \(one.shownName)</span></summary>
+            <form method="post" action="/vehicles/\(encoded: one.vehicle)/service">\(FormView.hidden(CSRFGuard.field, caller.mark))\
             \(FormView.hidden("id", AlertAction.newID()))\(FormView.hidden("service", MachineActionsView.services[0]))\(FormView.hidden("done", now))\
-            \(FormView.hidden("hours", hours))<input type="hidden" name="next" value="\(address(show))&amp;recorded=\(encoded: one.vehicle)">\
-            <a class="btn small ghost" href="\(page)">Other…<span class="sr"> service of \(one.shownName)</span></a>\
-            <button class="btn small" title="A regular service, done now at \(hours) h">\(HTML.icon(.check))Record<span class="sr"> a regular service of \(one.shownName), now at \(hours) engine hours</span></button></form>
+            \(FormView.hidden("hours", hours))<input type="hidden" name="next" value="\(address(show))&amp;recorded=\(encoded: one.vehicle)&amp;at=\(nowMs)">\
+            <p>A regular service, done now at \(hours) h?</p>
+            <span class="row"><a class="btn small ghost" href="\(page(one))">Other…<span class="sr"> service of \(one.shownName)</span></a>\
+            <button class="btn small primary">Yes, record it<span class="sr">: \(one.shownName)</span></button></span></form></details>
             """
     }
 
@@ -186,14 +222,15 @@ struct ServicesView {
 
     private var done: HTML {
         guard !recorded.isEmpty else {
-            return
-                "<section class=\"card\">\(HTML.emptyState(.wrench, "No service is recorded", "Each one shows here: when, at which engine hours, by whom."))</section>"
+            let empty = HTML.emptyState(
+                .wrench, t("No service is recorded"), .t("Each one shows here: when, at which engine hours, by whom."))
+            return "<section class=\"card\">\(empty)</section>"
         }
         let rows: [HTML] = recorded.map { one in
             """
             <tr><td class="head"><a class="name" href="/vehicles/\(encoded: one.vehicle)?kind=machine">\(one.name ?? one.vehicle)</a></td>\
-            <td data-l="Done">\(caller.clock.html(one.done.ms))</td><td class="num" data-l="Engine hours">\(FleetSums.grouped(one.done.hours, 1))<span class="u"> h</span></td>\
-            <td data-l="By">\(caller.person(one.done.by))</td><td data-l="What">\(one.done.note ?? "–")</td></tr>
+            <td data-l="\(t("Done"))">\(caller.clock.html(one.done.ms))</td><td class="num" data-l="\(t("Engine hours"))">\(GroupedNumber.short(one.done.hours, 1))<span class="u"> h</span></td>\
+            <td data-l="\(t("By"))">\(caller.person(one.done.by))</td><td data-l="\(t("What"))">\(one.done.note ?? "–")</td></tr>
             """
         }
         return """

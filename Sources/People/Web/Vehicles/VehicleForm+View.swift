@@ -16,12 +16,12 @@ extension VehicleForm {
             vehicle.isEmpty
             ? [
                 .input(
-                    name: "vehicle", label: isCar ? "Id" : "Serial number of its box (MTG)", type: "text",
+                    name: "vehicle", label: isCar ? t("Id") : t("Serial number of its box (MTG)"), type: "text",
                     value: value("vehicle"),
                     autocomplete: "off"
-                ).help("1 to 64 letters, digits, -, _ or .")
+                ).help(t("1 to 64 letters, digits, -, _ or ."))
             ] : []
-        let button = vehicle.isEmpty ? (isCar ? "Add car" : "Add machine") : "Save"
+        let button = vehicle.isEmpty ? (isCar ? t("Add car") : t("Add machine")) : t("Save")
         return FormView.form(action, hidden + number + (isCar ? carFields : machineFields) + common, button)
     }
 
@@ -29,35 +29,36 @@ extension VehicleForm {
     private func field(_ name: String, _ label: String) -> FormView.Field {
         .optional(name: name, label: label, value: value(name), autocomplete: "off")
     }
-    private var tagsField: FormView.Field { field("tags", "Tags").help("Separate them by commas") }
+    private var tagsField: FormView.Field { field("tags", t("Tags")).help(t("Separate them by commas")) }
 
     private var machineFields: [FormView.Field] {
         var listed: [(value: String, text: String, picture: String?)] =
-            [("", "As its box says", nil)] + models.map { ($0.name, $0.name, $0.picture) }
+            [("", t("As its box says"), nil)] + models.map { ($0.name, $0.name, $0.picture) }
         if !listed.contains(where: { $0.value == value("model") }) {
             listed.append((value("model"), value("model"), nil))
         }
-        return [field("name", "Name"), .pictures(name: "model", label: "Model", of: listed, chosen: value("model"))]
-            + connection("box")
+        return [
+            field("name", t("Name")), .pictures(name: "model", label: t("Model"), of: listed, chosen: value("model")),
+        ] + connection(t("Address of its box"), t("Certificate of its box"))
     }
 
     private var carFields: [FormView.Field] {
-        let fuels = [("", "Unknown")] + Action.Car.Fuel.allCases.map { ($0.rawValue, $0.rawValue) }
+        let fuels = [("", t("Unknown"))] + Action.Car.Fuel.allCases.map { ($0.rawValue, $0.rawValue) }
         return [
-            field("name", "Name"), field("make", "Make"), field("model", "Model"),
-            field("year", "Model year"), field("vin", "VIN").help("17 letters and digits"),
-            .choice(name: "fuel", label: "Fuel", of: fuels, chosen: value("fuel")),
-            field("tank", "Tank").unit(caller.units == .us ? "US gal" : "L"),
-            field("displacement", "Engine displacement").unit("cm³"),
-            field("efficiency", "Volumetric efficiency").unit("%"),
-        ] + connection("adapter") + owner
+            field("name", t("Name")), field("make", t("Make")), field("model", t("Model")),
+            field("year", t("Model year")), field("vin", t("VIN")).help(t("17 letters and digits")),
+            .choice(name: "fuel", label: t("Fuel"), of: fuels, chosen: value("fuel")),
+            field("tank", t("Tank")).unit(caller.units == .us ? "US gal" : "L"),
+            field("displacement", t("Engine displacement")).unit("cm³"),
+            field("efficiency", t("Volumetric efficiency")).unit("%"),
+        ] + connection(t("Address of its adapter"), t("Certificate of its adapter")) + owner
     }
 
-    private func connection(_ device: String) -> [FormView.Field] {
+    private func connection(_ address: String, _ certificate: String) -> [FormView.Field] {
         [
-            field("address", "Address of its \(device)").help("host:port. Leave empty if it only uploads."),
-            field("certificate", "Certificate of its \(device)")
-                .help("SHA-256 fingerprint. Leave empty for plain TCP, where the operator allows it."),
+            field("address", address).help(t("host:port. Leave empty if it only uploads.")),
+            field("certificate", certificate)
+                .help(t("SHA-256 fingerprint. Leave empty for plain TCP, where the operator allows it.")),
         ]
     }
 
@@ -67,20 +68,28 @@ extension VehicleForm {
         if !value("owner").isEmpty { people.insert(value("owner")) }
         return [
             .choice(
-                name: "owner", label: "Owner (sees its trips)",
-                of: [("", "Nobody: it is the fleet’s")] + people.sorted().map { ($0, $0) }, chosen: value("owner"))
+                name: "owner", label: t("Owner (sees its trips)"),
+                of: [("", t("Nobody: it is the fleet’s"))] + people.sorted().map { ($0, $0) }, chosen: value("owner"))
         ]
     }
 
     private var common: [FormView.Field] {
-        let boxes: [FormView.Field] =
-            fleets.isEmpty
-            ? []
-            : [
-                .boxes(
-                    name: "fleet", label: "Fleets", of: fleets.map { ($0.fleet, $0.name) }, chosen: chosen
-                )
-            ]
-        return [tagsField] + boxes
+        [tagsField] + (fleets.isEmpty ? [] : [fleetsField])
+    }
+
+    private var fleetsField: FormView.Field {
+        .boxes(name: "fleet", label: t("Fleets"), of: fleets.map { ($0.fleet, $0.name) }, chosen: chosen)
+    }
+
+    /// Which fleets it is in, and nothing else: what else is known goes along as it is.
+    func moving(id: String, action: String) -> HTML {
+        let known: [FormView.Field] = VehicleForm.names.filter { $0 != "vehicle" }.map {
+            .hidden(name: $0, value: value($0))
+        }
+        let about: [FormView.Field] = [
+            .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "id", value: id),
+            .hidden(name: "based_on", value: basedOn), .hidden(name: "kind", value: isCar ? "car" : "machine"),
+        ]
+        return FormView.form(action, about + known + [fleetsField], t("Save fleets"), id: "move")
     }
 }

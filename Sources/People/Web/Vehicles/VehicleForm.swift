@@ -53,7 +53,7 @@ struct VehicleForm {
         chosen = Set(fields.all("fleet"))
     }
 
-    private static let names = [
+    static let names = [
         "vehicle", "name", "model", "address", "certificate", "tags", "make", "year", "vin", "fuel", "tank",
         "displacement",
         "efficiency", "owner",
@@ -90,8 +90,8 @@ struct VehicleForm {
     /// All of the registration; what the form does not have stays as it is known.
     func registration() throws(Fault) -> Action.Registration {
         var registration = known
-        registration.name = try text("name", "The name", bytesMax: 200)
-        registration.model = try text("model", "The model", bytesMax: 64)
+        registration.name = try text("name", t("The name"), bytesMax: 200)
+        registration.model = try text("model", t("The model"), bytesMax: 64)
         registration.tags = try tags()
         registration.address = try address()
         if isCar { registration.car = try car() }
@@ -107,12 +107,13 @@ struct VehicleForm {
             let tag = VehicleForm.trimmed(String(part))
             if tag.isEmpty || tags.contains(tag) { continue }
             guard tag.utf8.count <= 64, VehicleForm.isPlain(tag) else {
-                throw Fault(text: "The tag \(tag.prefix(70)) is longer than 64 bytes, or has control characters.")
+                throw Fault(
+                    text: t("The tag \(String(tag.prefix(70))) is longer than 64 bytes, or has control characters."))
             }
             tags.append(tag)
         }
         guard tags.count <= VehicleForm.tagsMax else {
-            throw Fault(text: "A vehicle has at most \(VehicleForm.tagsMax) tags.")
+            throw Fault(text: t("A vehicle has at most \(VehicleForm.tagsMax) tags."))
         }
         return tags
     }
@@ -120,7 +121,7 @@ struct VehicleForm {
     private func text(_ name: String, _ label: String, bytesMax: Int) throws(Fault) -> String? {
         let text = VehicleForm.trimmed(typed[name] ?? "")
         guard text.utf8.count <= bytesMax, VehicleForm.isPlain(text) else {
-            throw Fault(text: "\(label) is longer than \(bytesMax) bytes, or has control characters.")
+            throw Fault(text: t("\(label) is longer than \(bytesMax) bytes, or has control characters."))
         }
         return text.isEmpty ? nil : text
     }
@@ -131,50 +132,51 @@ struct VehicleForm {
         if text.isEmpty {
             guard certificate.isEmpty else {
                 throw Fault(
-                    text:
+                    text: t(
                         "There is a certificate and no connection that it is of. Write host:port, or leave both empty.")
+                )
             }
             return nil
         }
         guard let colon = text.lastIndex(of: ":"), let port = Int32(text[text.index(after: colon)...]),
             (1...65_535).contains(port), colon != text.startIndex, text.utf8.count <= 253,
             text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-        else { throw Fault(text: "The connection must be host:port, like 192.168.1.10:7701.") }
+        else { throw Fault(text: t("The connection must be host:port, like 192.168.1.10:7701.")) }
         guard certificate.isEmpty || (certificate.utf8.count == 64 && certificate.allSatisfy(\.isHexDigit)) else {
-            throw Fault(text: "The certificate must be the 64 hexadecimal digits of its SHA-256.")
+            throw Fault(text: t("The certificate must be the 64 hexadecimal digits of its SHA-256."))
         }
         let host = String(text[..<colon])
         // An unchanged address is not checked again here: the gateway checks each address when it connects.
         let isKnown = known.address?.host == host && known.address?.port == port
         guard isKnown || mayBeAt(host, port) else {
             throw Fault(
-                text:
+                text: t(
                     "No box or adapter may be at this address here. Whoever runs this installation can name its network."
-            )
+                ))
         }
         return Action.Address(host: host, port: port, certificateSHA256: certificate.isEmpty ? nil : certificate)
     }
 
     private func car() throws(Fault) -> Action.Car {
         var car = known.car ?? Action.Car()
-        car.make = try text("make", "The maker", bytesMax: 64)
-        car.vin = try text("vin", "The VIN", bytesMax: 64)?.uppercased()
+        car.make = try text("make", t("The maker"), bytesMax: 64)
+        car.vin = try text("vin", t("The VIN"), bytesMax: 64)?.uppercased()
         // ISO 3779: no I, O and Q, which look like 1 and 0.
         if let vin = car.vin,
             vin.count != 17 || !vin.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) && !"IOQ".contains($0) })
         {
-            throw Fault(text: "The VIN must be 17 letters and digits, without I, O and Q.")
+            throw Fault(text: t("The VIN must be 17 letters and digits, without I, O and Q."))
         }
         let fuel = typed["fuel"] ?? ""
         car.fuel = Action.Car.Fuel(rawValue: fuel)
-        if car.fuel == nil, !fuel.isEmpty { throw Fault(text: "There is no such fuel.") }
-        car.year = try number("year", "The year", decimals: 0, 1_900...2_200)
+        if car.fuel == nil, !fuel.isEmpty { throw Fault(text: t("There is no such fuel.")) }
+        car.year = try number("year", t("The year"), decimals: 0, 1_900...2_200)
         car.tankMl = try tankMl(car.tankMl)
-        car.displacementCc = try number("displacement", "The displacement", decimals: 0, 1...100_000)
+        car.displacementCc = try number("displacement", t("The displacement"), decimals: 0, 1...100_000)
         car.volumetricEfficiencyMilliPct = try number(
-            "efficiency", "The volumetric efficiency", decimals: 3, 1...300_000)
+            "efficiency", t("The volumetric efficiency"), decimals: 3, 1...300_000)
         let owner = typed["owner"] ?? ""
-        guard owner.isEmpty || VehicleID.isValid(owner.utf8) else { throw Fault(text: "There is no such owner.") }
+        guard owner.isEmpty || VehicleID.isValid(owner.utf8) else { throw Fault(text: t("There is no such owner.")) }
         car.account = owner.isEmpty ? nil : owner
         return car
     }
@@ -183,7 +185,7 @@ struct VehicleForm {
         let isUS = caller.units == .us
         // As it was shown, so that reading and sending it changes nothing by rounding.
         if let known, typed["tank"] == VehicleForm.tank(known, isUS: isUS) { return known }
-        guard let value = try number("tank", "The tank", decimals: 3, 1...2_000_000) else { return nil }
+        guard let value = try number("tank", t("The tank"), decimals: 3, 1...2_000_000) else { return nil }
         return isUS ? Int32((Double(value) * VehicleForm.gallonL).rounded()) : value
     }
 
@@ -193,9 +195,10 @@ struct VehicleForm {
         let text = VehicleForm.trimmed(typed[name] ?? "")
         if text.isEmpty { return nil }
         guard let value = Decimal.scaled(text.utf8, decimals: decimals), range.contains(value) else {
-            throw Fault(
-                text: "\(label) must be a number from \(Decimal.text(range.lowerBound, decimals: decimals)) to "
-                    + Decimal.text(range.upperBound, decimals: decimals) + ", or empty.")
+            let (least, most) = (
+                Decimal.text(range.lowerBound, decimals: decimals), Decimal.text(range.upperBound, decimals: decimals)
+            )
+            throw Fault(text: t("\(label) must be a number from \(least) to \(most), or empty."))
         }
         return Int32(value)
     }

@@ -17,15 +17,15 @@ extension VehicleRoutes {
 
     static func assignment(_ vehicle: VehicleID, _ known: Assignable?, _ caller: PageCaller) -> HTML {
         guard let known else { return "" }
-        let drivers = [(value: nobody, text: "nobody")] + known.accounts.map { (value: $0, text: $0) }
+        let drivers = [(value: nobody, text: t("nobody"))] + known.accounts.map { (value: $0, text: $0) }
         return
             "<h2>Who drives it</h2>\n<p>From now on its drives are judged by the driver's limits, and are theirs to see; drives that somebody's phone uploads are who drove them.</p>\n"
             + FormView.form(
                 "/vehicles/\(URLText.escaped(vehicle.text))/assign",
                 [
                     .hidden(name: CSRFGuard.field, value: caller.mark), .hidden(name: "id", value: AlertAction.newID()),
-                    .choice(name: "driver", label: "Driver", of: drivers, chosen: known.assigned ?? nobody),
-                ], "Assign it", id: "assign")
+                    .choice(name: "driver", label: t("Driver"), of: drivers, chosen: known.assigned ?? nobody),
+                ], t("Assign it"), id: "assign")
     }
 
     func assign(

@@ -45,9 +45,9 @@ extension VehicleRoutes {
             name: known.registration.name ?? vehicle.text, path: "\(address)?kind=\(isCar ? "car" : "machine")"
         )
         return shown(
-            "Edit", crumb: crumb, caller, why,
+            t("Edit"), crumb: crumb, caller, why,
             form.html(id: id, action: address + "/edit")
-                + "<h2>\(known.registration.isDisabled ? "Enable" : "Disable")</h2>\n"
+                + "<h2>\(known.registration.isDisabled ? t("Enable") : t("Disable"))</h2>\n"
                 + VehicleRoutes.turning(known, vehicle, isCar: isCar, caller), status: status)
     }
 
@@ -59,8 +59,10 @@ extension VehicleRoutes {
         let isOff = known.registration.isDisabled
         let text =
             isOff
-            ? "It is neither polled nor listed first. Everything that it said is kept."
-            : "A disabled vehicle is neither polled nor listed first. Everything that it said is kept, and it can be enabled again."
+            ? t("It is neither polled nor listed first. Everything that it said is kept.")
+            : t(
+                "A disabled vehicle is neither polled nor listed first. Everything that it said is kept, and it can be enabled again."
+            )
         return "<p>\(text)</p>\n"
             + FormView.form(
                 "/vehicles/\(URLText.escaped(vehicle.text))/switch",
@@ -69,7 +71,7 @@ extension VehicleRoutes {
                     .hidden(name: "based_on", value: known.recordID),
                     .hidden(name: "kind", value: isCar ? "car" : "machine"),
                     .hidden(name: "to", value: isOff ? "on" : "off"),
-                ], isOff ? "Enable it" : "Disable it")
+                ], isOff ? t("Enable it") : t("Disable it"))
     }
 
     func turn(

@@ -94,7 +94,7 @@ struct MachinePhotoView {
             """
         return """
             <div class="row wrap"><label class="btn small" id="photo" data-address="\(path)" data-mark="\(caller.mark)" hidden>\
-            \(HTML.icon(.camera))\(known.photo == nil ? "Add a photo" : "Other photo")\
+            \(HTML.icon(.camera))\(known.photo == nil ? t("Add a photo") : t("Other photo"))\
             <input class="sr" type="file" accept="image/jpeg,image/png,image/webp"></label>\(known.photo == nil ? "" : remove)</div>
             <p class="soft small" id="photo-said" role="status" hidden></p>
             """

@@ -52,7 +52,7 @@ package struct VehicleRoutes: Sendable {
                         .with("Content-Disposition", "attachment; filename=\"vehicles.csv\"")
                 }
                 return PageShell(caller: caller, assets: assets).page(
-                    "vehicles", at: "/vehicles", heading: list.heading,
+                    t("vehicles"), at: "/vehicles", heading: list.heading,
                     scripts: ["live.js", "vehicles/vehicle.js", "vehicles/list.js", "vehicles/connect.js"],
                     main: list.html)
             }
@@ -144,10 +144,10 @@ package struct VehicleRoutes: Sendable {
         }
         let text = VehicleForm.trimmed(fields["vehicle"] ?? "")
         guard let vehicle = VehicleID(text), !VehicleRoutes.reserved.contains(text) else {
-            return try again("Not added: an id has 1 to 64 letters, digits, -, _ or .")
+            return try again(t("Not added: an id has 1 to 64 letters, digits, -, _ or ."))
         }
         guard isCar || !caller.roles.isDisjoint(with: VehicleForm.keepersOfMachines) else {
-            return try again("Not added: drivers can add cars only.")
+            return try again(t("Not added: drivers can add cars only."))
         }
         var known = Action.Registration()
         if isCar { known.car = Action.Car() }
@@ -156,8 +156,9 @@ package struct VehicleRoutes: Sendable {
             switch outcome {
             case .known:
                 try again(
-                    "There is a vehicle \(vehicle) already. If it is yours, it is in the list; if you are its dealer, ask its owner "
-                        + "under Dealers; else an administrator can put it into your fleet.", status: 409)
+                    t(
+                        "There is a vehicle \(vehicle.text) already. If it is yours, it is in the list; if you are its dealer, ask its owner under Dealers; else an administrator can put it into your fleet."
+                    ), status: 409)
             case .taken, .done, .changed, .waiting, .fleet, .owner, .notYours, .tooMany:
                 try again(VehicleRoutes.why(outcome), status: 409)
             }
@@ -172,7 +173,7 @@ package struct VehicleRoutes: Sendable {
         wrong: (String) throws -> Step
     ) throws -> Step {
         guard let id = fields["id"], VehicleID.isValid(id.utf8) else {
-            return try wrong("The form has no id. Open the page again and send it from there.")
+            return try wrong(t("The form has no id. Open the page again and send it from there."))
         }
         let registration: Action.Registration
         do throws(VehicleForm.Fault) { registration = try form.registration() } catch {
@@ -195,13 +196,13 @@ package struct VehicleRoutes: Sendable {
     static func why(_ outcome: VehicleRegistrationStore.Outcome) -> String {
         switch outcome {
         case .changed:
-            "Not saved: somebody changed this vehicle since you opened the page. Open it again."
-        case .waiting: "Not saved: another change of this vehicle is under way. Try again in a moment."
-        case .fleet: "Not saved: choose at least one of your fleets, or nobody would see it."
-        case .owner: "Not saved: the owner must be you or somebody in your fleets."
+            t("Not saved: somebody changed this vehicle since you opened the page. Open it again.")
+        case .waiting: t("Not saved: another change of this vehicle is under way. Try again in a moment.")
+        case .fleet: t("Not saved: choose at least one of your fleets, or nobody would see it.")
+        case .owner: t("Not saved: the owner must be you or somebody in your fleets.")
         case .tooMany:
-            "Not saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one."
-        case .taken, .done, .known, .notYours: "Not saved: this vehicle is not yours to change."
+            t("Not saved: 1,000 vehicles that you added have sent nothing yet. Ask an administrator to add this one.")
+        case .taken, .done, .known, .notYours: t("Not saved: this vehicle is not yours to change.")
         }
     }
 
@@ -232,7 +233,7 @@ package struct VehicleRoutes: Sendable {
             mayMachines
             ? "<p class=\"seg\"><a href=\"/vehicles/new?kind=machine\"\(" aria-current=\"page\"", if: !isCar)>\(HTML.icon(.tractor))Machine</a><a href=\"/vehicles/new?kind=car\"\(" aria-current=\"page\"", if: isCar)>\(HTML.icon(.car))Car</a></p>"
             : ""
-        let title = isCar ? "Add a car" : "Add a machine"
+        let title = isCar ? t("Add a car") : t("Add a machine")
         return shown(
             title, caller, why,
             "\(other)\(form.html(id: fields?["id"].flatMap(VehicleRoutes.valid) ?? AlertAction.newID(), action: "/vehicles/new"))",
@@ -242,7 +243,7 @@ package struct VehicleRoutes: Sendable {
     static func valid(_ id: String) -> String? { VehicleID.isValid(id.utf8) ? id : nil }
 
     func shown(
-        _ title: String, crumb: PageHeading.Crumb = ("Vehicles", "/vehicles"), _ caller: PageCaller, _ why: String?,
+        _ title: String, crumb: PageHeading.Crumb = (t("Vehicles"), "/vehicles"), _ caller: PageCaller, _ why: String?,
         _ body: HTML,
         status: Int
     ) -> Response {

@@ -6,8 +6,8 @@ internal import Reports
 extension VehicleView {
     func services(_ actions: MachineActionsView) -> HTML {
         let done = HTML.table(
-            caption: "Services",
-            headers: [.word("Done"), .number("Engine hours"), .text("By"), .prose("Note")],
+            caption: t("Services"),
+            headers: [.word(t("Done")), .number(t("Engine hours")), .text(t("By")), .prose(t("Note"))],
             rows: story.services.map { service in
                 [
                     caller.clock.html(service.doneMs),
@@ -15,7 +15,7 @@ extension VehicleView {
                     .text(service.by.map(caller.person)),
                     .text(service.note),
                 ]
-            }, empty: "No service is recorded.")
+            }, empty: t("No service is recorded."), narrow: .cards)
         return """
             <div class="grid"><div class="w7 stack" id="story">\(due)\(done)</div>
             <div class="w5 stack">\(actions.service)</div></div>
@@ -26,7 +26,8 @@ extension VehicleView {
         guard let due = story.due, due.everyH > 0 else { return "" }
         let used = min(100, max(0, (1 - due.leftH / due.everyH) * 100))
         let left =
-            due.leftH < 0 ? "Overdue by \(hours(-due.leftH))" : "\(hours(due.leftH)) left of \(hours(due.everyH))"
+            due.leftH < 0
+            ? t("Overdue by \(hours(-due.leftH))") : t("\(hours(due.leftH)) left of \(hours(due.everyH))")
         let tone = due.leftH < 0 ? "critical" : due.leftH < due.everyH / 10 ? "warning" : "accent"
         return """
             <section class="card"><header><h2>Next service</h2></header><div class="body">\
@@ -41,20 +42,20 @@ extension VehicleView {
     /// - Parameters:
     ///   - picture: the address of its model's.
     ///   - assignment: who drives a car.
+    ///   - fleets: the form that moves it.
     ///   - own: a dealer's form of a class and tags.
     ///   - photo: of this single machine; nil: it is no machine.
     func details(
-        picture: String?, downloads: HTML, assignment: HTML, own: HTML, photo: MachinePhotoView?
+        picture: String?, downloads: HTML, assignment: HTML, fleets: HTML, own: HTML, photo: MachinePhotoView?
     ) -> HTML {
         let tank = about.tankL.map { ShownValue($0, unit: "L", in: caller.units).text }
         let pairs: [(String, HTML?)] = [
-            (about.kind == .machine ? "Serial number" : "Id", HTML(about.vehicle)),
-            ("Machine ID", .text(story.machineID)), ("Name", .text(about.name)),
-            ("Model", .text(about.described)), ("Owner", .text(about.owner.map(caller.person))),
-            ("Fuel", .text(about.fuel)),
-            ("Tank", .text(tank)),
-            ("Tags", about.tags.isEmpty ? nil : tags), ("Last heard", story.lastMs.map(caller.clock.html)),
-            ("Times are", HTML(caller.clock.zone)),
+            (about.kind == .machine ? t("Serial number") : t("Id"), HTML(about.vehicle)),
+            (t("Machine ID"), .text(story.machineID)), (t("Name"), .text(about.name)),
+            (t("Model"), .text(about.described)), (t("Owner"), .text(about.owner.map(caller.person))),
+            (t("Fuel"), .text(about.fuel)), (t("Tank"), .text(tank)),
+            (t("Tags"), about.tags.isEmpty ? nil : tags), (t("Last heard"), story.lastMs.map(caller.clock.html)),
+            (t("Time zone"), HTML(caller.clock.zone)),
         ]
         let lines: [HTML] = pairs.compactMap { name, text in text.map { "<dt>\(name)</dt><dd>\($0)</dd>" } }
         let model: HTML? = picture.map {
@@ -68,7 +69,27 @@ extension VehicleView {
             assignment.isEmpty
             ? "" : "<section class=\"card\" id=\"driver\"><div class=\"body\">\(assignment)</div></section>"
         return
-            "<div class=\"grid\"><div class=\"w6 stack\">\(card)</div><div class=\"w6 stack\">\(own)\(driver)\(downloads)</div></div>"
+            "<div class=\"grid\"><div class=\"w6 stack\">\(card)</div><div class=\"w6 stack\">\(own)\(driver)\(fleets)\(downloads)\(debugLogs)</div></div>"
+    }
+
+    /// What the logs of its box are for, said to those who may be asked for one.
+    private var debugLogs: HTML {
+        let roles = caller.roles
+        guard about.kind == .machine else { return "" }
+        let words: HTML
+        if !roles.isDisjoint(with: FleetRoutes.developers) {
+            words = "<p>\(DebugLogWords.purpose)</p><p><a class=\"btn\" href=\"\(address)/logs\">Debug logs</a></p>"
+        } else if roles.contains(.dealer) {
+            words = """
+                <p>\(DebugLogWords.purpose)</p>
+                <p>If their support asks you for one: a developer or operator of this site downloads it for you. Send \
+                them the file unchanged, with the serial number <b>\(about.vehicle)</b> and the time of the fault.</p>
+                """
+        } else {
+            return ""
+        }
+        return
+            "<section class=\"card\" id=\"box-logs\"><header><h2>Debug logs of its box</h2></header><div class=\"body stack\">\(words)</div></section>"
     }
 
     private var tags: HTML {

@@ -15,10 +15,11 @@ extension VehicleView {
             return
                 "\(dials)<div class=\"grid\">\(recent(width: "w7"))<div class=\"w5 stack\" id=\"story\">\(latest)</div></div>"
         }
+        // On a phone the map comes first, then the dials.
         return """
-            \(dials)
+            <div class="now-here">\(dials)
             <div class="grid"><section class="card w7"><header><h2>Where it was</h2></header>\(map)</section>\(recent(width: "w5"))</div>
-            <div class="grid"><div class="w12 wide-values" id="story">\(latest)</div></div>
+            </div><div class="grid below"><div class="w12 wide-values" id="story">\(latest)</div></div>
             """
     }
 
@@ -43,12 +44,13 @@ extension VehicleView {
         let width = HTML(stringLiteral: width)
         guard let series = story.series, !series.signals.isEmpty else {
             return
-                "<section class=\"card \(width)\">\(HTML.emptyState(.line, "No charts yet", "What it reports is drawn here."))</section>"
+                "<section class=\"card \(width)\">\(HTML.emptyState(.line, t("No charts yet"), .t("What it reports is drawn here.")))</section>"
         }
         let isNow = nowMs - series.span.upperBound < 60_000
-        let until: HTML = isNow ? "Last two hours" : "Two hours up to \(caller.clock.html(series.span.upperBound))"
+        let title: HTML =
+            isNow ? "<h2>Last two hours</h2>" : "<h2>Two hours up to \(caller.clock.html(series.span.upperBound))</h2>"
         return """
-            <section class="card \(width)"><header><h2>\(until)</h2><a class="more" href="\(link(.charts))">All charts</a></header>
+            <section class="card \(width)"><header>\(title)<a class="more" href="\(link(.charts))">All charts</a></header>
             \(charts(series, signals: Array(series.signals.prefix(3)), height: 128, isLive: isNow))
             </section>
             """
@@ -58,9 +60,10 @@ extension VehicleView {
         let rows = story.values
         let readAt: HTML = story.valuesMs.map { " <span class=\"faint small\">\(caller.clock.html($0))</span>" } ?? ""
         guard !rows.isEmpty else {
-            let words = seenSinceMs == nil ? "It has not said anything yet." : "It has not said anything since."
-            return
-                "<section class=\"card\" aria-label=\"Latest reading\">\(HTML.emptyState(.signal, "No readings", HTML(words)))</section>"
+            let words: HTML =
+                seenSinceMs == nil ? .t("It has not said anything yet.") : .t("It has not said anything since.")
+            let empty = HTML.emptyState(.signal, t("No readings"), words)
+            return "<section class=\"card\" aria-label=\"Latest reading\">\(empty)</section>"
         }
         let lines = rows.map { row -> HTML in "<div><dt>\(row.name)</dt><dd>\(row.text)</dd></div>" }.joined(
             separator: "\n")
@@ -74,17 +77,17 @@ extension VehicleView {
 
     var chartsPane: HTML {
         let links = VehicleView.spans.map { count -> HTML in
-            let text = count == 1 ? "1 day" : "\(count) days"
+            let text = caller.words.count(count, .day)
             return
                 "<a href=\"\(link(.charts))&amp;days=\(count)\"\(" aria-current=\"true\"", if: isBack(count))>\(text)</a>"
         }
         let title: HTML =
-            if case .days = back { "Up to its last reading" } else { "Time range" }
+            if case .days = back { .t("Up to its last reading") } else { .t("Time range") }
         let drawn: HTML
         if let series = story.series, !series.signals.isEmpty {
             drawn = charts(series, signals: series.signals, height: 168, isLive: false)
         } else {
-            drawn = HTML.emptyState(.line, "No charts yet", "What it reports is drawn here.")
+            drawn = HTML.emptyState(.line, t("No charts yet"), .t("What it reports is drawn here."))
         }
         return """
             <section class="card"><header><h2>\(title)</h2>\
@@ -122,8 +125,11 @@ extension VehicleView {
 
     var alertsPane: HTML {
         let open = HTML.table(
-            caption: "Open alerts",
-            headers: [.word("Alert"), .number("Worst"), .word("Alert when"), .word("Since"), .text("Acknowledged")],
+            caption: t("Open alerts"),
+            headers: [
+                .word(t("Alert")), .number(t("Worst value")), .word(t("Limit")), .word(t("Since")),
+                .text(t("Acknowledged by")),
+            ],
             rows: alerts.map { open in
                 [
                     alertLink(open.id, open.alert), .text(open.alert.shown(open.alert.worstValue, caller.units)),
@@ -132,29 +138,29 @@ extension VehicleView {
                 ]
             }, empty: noAlert, narrow: .cards)
         let past = HTML.table(
-            caption: "Resolved alerts",
-            headers: [.word("Alert"), .number("Worst"), .word("Alert when"), .word("Opened"), .word("Resolved")],
+            caption: t("Resolved alerts"),
+            headers: [
+                .word(t("Alert")), .number(t("Worst value")), .word(t("Limit")), .word(t("Opened")),
+                .word(t("Resolved")),
+            ],
             rows: story.past.map { past in
                 [
                     alertLink(past.id, past.alert), .text(past.alert.shown(past.alert.worstValue, caller.units)),
                     .text(past.alert.shownRule(caller.units)), caller.clock.html(past.alert.openedMs),
                     past.alert.resolvedMs.map(caller.clock.html),
                 ]
-            }, empty: "None was resolved yet.", narrow: .cards)
+            }, empty: t("None was resolved yet."), narrow: .cards)
         return "<div class=\"stack\" id=\"story\">\(open)\n\(past)</div>"
     }
 
     private func alertLink(_ id: String, _ alert: AlertRow) -> HTML {
-        let pill =
-            alert.state == .dueSoon
-            ? HTML.pill("service", "Due soon")
-            : HTML.pill(alert.severity.rawValue, alert.severity == .critical ? "Critical" : "Warning")
+        let pill = alert.state == .dueSoon ? HTML.pill("service", t("Due soon")) : HTML.severity(alert.severity)
         return "\(pill) <a class=\"name\" href=\"/alerts/\(encoded: id)\">\(alert.parameter)</a>"
     }
 
     private var noAlert: String {
-        if about.notMonitored != nil { return "Not monitored: nothing judges what it says." }
-        return seenSinceMs == nil ? "No alert is open." : "No alert was opened since and is open."
+        if about.notMonitored != nil { return t("Not monitored: nothing judges what it says.") }
+        return seenSinceMs == nil ? t("No alert is open.") : t("No alert was opened since and is open.")
     }
 
     // MARK: Cars
@@ -162,25 +168,26 @@ extension VehicleView {
     var trips: HTML {
         let empty =
             about.hasReported
-            ? "No trip of it is yours to see: its last one began before the car was yours to drive."
-            : "It has not been on a trip yet."
-        return "<div id=\"story\">\(TripTableView(story.trips, caller).html(caption: "Last trips", empty: empty))</div>"
+            ? t("No trip of it is yours to see: its last one began before the car was yours to drive.")
+            : t("It has not been on a trip yet.")
+        return
+            "<div id=\"story\">\(TripTableView(story.trips, caller).html(caption: t("Last trips"), empty: empty))</div>"
     }
 
     var codes: HTML {
         let table = HTML.table(
-            caption: "Trouble codes",
+            caption: t("Trouble codes"),
             headers: [
-                .word("Scanned"), .prose("Stored"), .prose("Pending"), .prose("Permanent"), .text("Warning lamp"),
-                .prose("Answer"),
+                .word(t("Scanned")), .prose(t("Stored")), .prose(t("Pending")), .prose(t("Permanent")),
+                .text(t("Warning lamp")), .prose(t("Answer")),
             ],
             rows: story.scans.map { scan in
                 [
-                    scan.scannedMs.map(caller.clock.html) ?? "not yet", scan.stored.map(shown),
-                    scan.pending.map(shown), scan.permanent.map(shown), scan.isLampOn.map { $0 ? "on" : "off" },
+                    scan.scannedMs.map(caller.clock.html) ?? .t("not yet"), scan.stored.map(shown),
+                    scan.pending.map(shown), scan.permanent.map(shown), scan.isLampOn.map { $0 ? .t("on") : .t("off") },
                     .text(scan.answer),
                 ]
-            }, empty: "Its codes were not read yet.")
+            }, empty: t("Its codes were not read yet."), narrow: .cards)
         let scan: HTML =
             "<p class=\"tools\"><a class=\"btn\" href=\"/cars/\(encoded: about.vehicle)/scan\">\(HTML.icon(.engine))Health scan</a></p>"
         return "<div id=\"story\">\(scan)\(table)</div>"
@@ -191,7 +198,7 @@ extension VehicleView {
             let meaning = TroubleCode(text: code.utf8).flatMap { meanings?.meaning(of: $0) }
             return "<b>\(code)</b>\(meaning.map { " \($0)" })"
         }
-        return told.isEmpty ? "none" : told.joined(separator: "<br>")
+        return told.isEmpty ? .t("none") : told.joined(separator: "<br>")
     }
 }
 
@@ -216,9 +223,10 @@ struct DialView {
         guard gauge.isJudged else { return "" }
         let isHeat = gauge.unit.hasPrefix("°")
         switch gauge.broken {
-        case .critical?: return HTML.pill("critical", gauge.isLow ? "Too low" : isHeat ? "Too hot" : "Too high")
-        case .warning?: return HTML.pill("warning", gauge.isLow ? "Low" : isHeat ? "Hot" : "High")
-        case .recommended?, nil: return HTML.pill("ok", "Fine")
+        case .critical?:
+            return HTML.pill("critical", gauge.isLow ? t("Too low") : isHeat ? t("Too hot") : t("Too high"))
+        case .warning?: return HTML.pill("warning", gauge.isLow ? t("Low") : isHeat ? t("Hot") : t("High"))
+        case .recommended?, nil: return HTML.pill("ok", t("Fine"))
         }
     }
 

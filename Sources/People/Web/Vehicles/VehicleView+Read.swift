@@ -175,11 +175,11 @@ extension VehicleView {
     }
 
     private static func facts(_ story: Story, rules: Int) -> [(IconName, String)] {
-        let hours = story.engineHours.map { "\(Int64($0)) engine hours" }
+        let hours = story.engineHours.map { t("\(Int64($0)) engine hours") }
         let due = story.due.map {
-            $0.leftH < 0 ? "Service overdue by \(Int64(-$0.leftH)) h" : "Service in \(Int64($0.leftH)) h"
+            $0.leftH < 0 ? t("Service overdue by \(Int64(-$0.leftH)) h") : t("Service in \(Int64($0.leftH)) h")
         }
-        let watched = rules == 0 ? nil : rules == 1 ? "1 rule watches it" : "\(rules) rules watch it"
+        let watched = rules == 0 ? nil : t(rules, one: "\(rules) rule watches it", many: "\(rules) rules watch it")
         let all: [(IconName, String?)] = [(.clock, hours), (.shield, watched), (.wrench, due)]
         return all.compactMap { icon, text in text.map { (icon, $0) } }
     }
@@ -202,7 +202,8 @@ extension VehicleView {
         story.lastMs = last?.trip.endMs
         story.facts =
             last?.driver.map { driver in
-                [(.person, "\(last?.isOpen == true ? "Driven" : "Last driven") by \(caller.person(driver))")]
+                let name = caller.person(driver)
+                return [(.person, last?.isOpen == true ? t("Driven by \(name)") : t("Last driven by \(name)"))]
             } ?? []
         if tab == .alerts { story.past = try past(about, caller, queries, on: connection) }
         if tab == .codes {
@@ -224,13 +225,15 @@ extension VehicleView {
         return story
     }
 
-    private static let names: [(Signal, String)] = [
-        (.speed, "Speed"), (.rpm, "Engine speed"), (.coolant, "Coolant temperature"),
-        (.voltage, "Control module voltage"),
-        (.engineLoad, "Engine load"), (.throttle, "Throttle"), (.fuelLevel, "Fuel level"), (.fuelRate, "Fuel rate"),
-        (.maf, "Air flow"), (.manifoldPressure, "Manifold pressure"), (.intakeAir, "Intake air temperature"),
-        (.ambientAir, "Outside temperature"), (.engineRunTime, "Engine running for"),
-    ]
+    private static var names: [(Signal, String)] {
+        [
+            (.speed, t("Speed")), (.rpm, t("Engine speed")), (.coolant, t("Coolant temperature")),
+            (.voltage, t("Control module voltage")), (.engineLoad, t("Engine load")), (.throttle, t("Throttle")),
+            (.fuelLevel, t("Fuel level")), (.fuelRate, t("Fuel rate")), (.maf, t("Air flow")),
+            (.manifoldPressure, t("Manifold pressure")), (.intakeAir, t("Intake air temperature")),
+            (.ambientAir, t("Outside temperature")), (.engineRunTime, t("Engine running for")),
+        ]
+    }
 
     private static func values(_ readings: [CarReading], _ units: DriverSettings.Units) -> [Story.Value] {
         names.compactMap { signal, name in

@@ -10,6 +10,8 @@ struct VehicleView {
     enum Tab: String, CaseIterable { case live, trips, alerts, charts, services, codes, details }
 
     static let spans = [1, 7, 30]
+    /// A vehicle that was heard of within this is live.
+    static let freshMs: Int64 = 120_000
 
     let about: About
     let caller: PageCaller
@@ -55,7 +57,8 @@ struct VehicleView {
 
     var heading: PageHeading {
         PageHeading(
-            about.name ?? about.vehicle, crumb: ("Vehicles", "/vehicles"), status: "<span id=\"state\">\(state)</span>",
+            about.name ?? about.vehicle, crumb: (t("Vehicles"), "/vehicles"),
+            status: "<span id=\"state\">\(state)</span>",
             actions: """
                 \(parts.connect)<details class="menu end"><summary class="btn icon" aria-label="More">\(HTML.icon(.more))</summary>
                 <div class="pop">\(parts.menu)</div></details>
@@ -63,14 +66,16 @@ struct VehicleView {
     }
 
     private var state: HTML {
-        if about.isDisabled { return HTML.pill("quiet", "Disabled") }
-        guard let lastMs = story.lastMs else { return HTML.pill("silent", "Nothing heard yet") }
+        if about.isDisabled { return HTML.pill("quiet", t("Disabled")) }
+        guard let lastMs = story.lastMs else { return HTML.pill("silent", t("Nothing heard yet")) }
         let age = caller.words.age(lastMs, nowMs: nowMs)
         let pill: HTML =
-            switch nowMs - lastMs {
-            case ..<120_000: HTML.pill("ok", "Live, \(age)")
-            case ..<VehicleState.silentMs: HTML.pill("quiet", "Heard \(age)")
-            default: HTML.pill("silent", "Silent, heard \(age)")
+            if nowMs - lastMs < VehicleView.freshMs {
+                HTML.pill("ok", t("Live, \(age)"))
+            } else if nowMs - lastMs < VehicleState.silentMs {
+                HTML.pill("quiet", t("Heard \(age)"))
+            } else {
+                HTML.pill("silent", t("Silent, heard \(age)"))
             }
         return
             "<time datetime=\"\(UTC.text(lastMs))\" title=\"\(caller.clock.minute(lastMs)) \(caller.clock.zone)\">\(pill)</time>"
@@ -83,7 +88,7 @@ struct VehicleView {
         \(parts.notice)
         <section class="card hero" id="verdict">\(VehicleVerdict(self).html)</section>
         \(past)
-        <nav class="tabs" aria-label="Of this vehicle">\(tabs)</nav>
+        <nav class="tabs near" aria-label="Of this vehicle">\(tabs)</nav>
         \(pane)
         """
     }
@@ -99,19 +104,27 @@ struct VehicleView {
     private var tabs: HTML {
         let worst = alerts.contains { $0.alert.severity == .critical } ? "count critical" : "count"
         let count: HTML = alerts.isEmpty ? "" : " <span class=\"\(worst)\">\(alerts.count)</span>"
-        return VehicleView.tabs(of: about.kind).map { tab, name in
+        var links: [HTML] = VehicleView.tabs(of: about.kind).map { tab, name in
             "<a href=\"\(link(tab))\"\(" aria-current=\"page\"", if: tab == self.tab)>\(name)\(tab == .alerts ? count : "")</a>"
-        }.joined()
+        }
+        // A page of its own, which not everybody who sees a car may see.
+        if about.kind == .car, !caller.roles.isDisjoint(with: FleetRoutes.drivers) {
+            links.insert("<a href=\"/cars/\(encoded: about.vehicle)/live\">Live drive</a>", at: 1)
+        }
+        return links.joined()
     }
 
     static func tabs(of kind: VehicleKind) -> [(Tab, String)] {
         switch kind {
         case .machine:
-            [(.live, "Live"), (.alerts, "Alerts"), (.charts, "Charts"), (.services, "Services"), (.details, "Details")]
+            [
+                (.live, t("Live")), (.alerts, t("Alerts")), (.charts, t("Charts")), (.services, t("Services")),
+                (.details, t("Details")),
+            ]
         case .car:
             [
-                (.live, "Live"), (.trips, "Trips"), (.alerts, "Alerts"), (.charts, "Charts"), (.codes, "Trouble codes"),
-                (.details, "Details"),
+                (.live, t("Live")), (.trips, t("Trips")), (.alerts, t("Alerts")), (.charts, t("Charts")),
+                (.codes, t("Trouble codes")), (.details, t("Details")),
             ]
         }
     }

@@ -2,8 +2,8 @@ internal import Alerts
 internal import Presentation
 internal import Reports
 
-/// What pages say in more than one place, in one language: counts, ages, severities, states. A translation is one more file with a type
-/// like `English`: the compiler names what it lacks.
+/// What pages say in more than one place: counts, ages, severities, states. In another language the catalogue has their texts (`Languages`);
+/// one that builds its sentences otherwise has a type like `English`: the compiler names what it lacks.
 ///
 /// A sentence that stands on one page only stands there; a second page that needs it moves it here.
 protocol Words: Sendable {
@@ -50,7 +50,7 @@ enum Thing: CaseIterable {
 }
 
 extension PageCaller {
-    /// In this account's language: there is one.
+    /// As English builds them, in the words of the language of the page.
     var words: some Words { English() }
 }
 
@@ -72,6 +72,28 @@ extension HTML {
         case .idling: pill("idle", words.state(state))
         case .parked: pill("quiet", words.state(state))
         case .silent: pill("silent", words.state(state))
+        }
+    }
+}
+
+extension VehicleState {
+    /// Within a line: `3 moving`
+    var inLine: String {
+        switch self {
+        case .moving: t("moving")
+        case .idling: t("idling")
+        case .parked: t("parked")
+        case .silent: t("silent")
+        }
+    }
+
+    /// The class of its `.dot`.
+    var dot: String {
+        switch self {
+        case .moving: "info"
+        case .idling: "idle"
+        case .parked: "quiet"
+        case .silent: "silent"
         }
     }
 }

@@ -92,24 +92,92 @@ package enum AdministrationStore {
         Set(try connection.query("SELECT drover.logins_administered()").map { try $0.text(0)! })
     }
 
-    /// Makes the fleet, or gives it these vehicles and people in place of those it has. False: nothing was changed: an account
-    /// or fleet is not there, or fleets would be nested twice.
-    package static func put(_ fleet: FleetRow, on connection: Connection) throws -> Bool {
+    /// What changes of a fleet: only what is named, so that what somebody else did meanwhile stays.
+    package struct FleetChange: Equatable, Sendable {
+        /// Nil: as it was.
+        package var name: String?
+        /// Empty: of none. Nil: as it was.
+        package var partOf: String?
+        /// Like `machine mtg-1`.
+        package var added: [String] = []
+        package var taken: [String] = []
+        package var joined: [String] = []
+        package var left: [String] = []
+        package init() {}
+    }
+
+    /// A fleet without vehicles and people. False: there is one of this id, or fleets would be nested twice.
+    package static func make(
+        _ fleet: String, name: String, partOf: String?, on connection: Connection
+    ) throws -> Bool {
         try connection.query(
-            "SELECT drover.administer_fleet($1, $2, $3, $4, $5)",
+            "SELECT drover.make_fleet($1, $2, $3)", [.text(fleet), .text(name), .text(partOf)]
+        )[0].bool(0)!
+    }
+
+    /// False: nothing was changed: an account or fleet is not there, or fleets would be nested twice.
+    package static func change(_ fleet: String, _ change: FleetChange, on connection: Connection) throws -> Bool {
+        try connection.query(
+            "SELECT drover.change_fleet($1, $2, $3, $4, $5, $6, $7)",
             [
-                .text(fleet.fleet), .text(fleet.name), .text(fleet.partOf), .textArray(fleet.vehicles),
-                .textArray(fleet.members),
+                .text(fleet), .text(change.name), .text(change.partOf), .textArray(change.added),
+                .textArray(change.taken), .textArray(change.joined), .textArray(change.left),
             ])[0].bool(0)!
     }
+
+    // MARK: Vehicles to choose from
+
+    package struct VehicleRow: Sendable {
+        package let kind: VehicleKind
+        package let vehicle: String
+        package let name, model: String?
+        /// Like `machine mtg-1`, as in `FleetRow`.
+        package var key: String { "\(kind.rawValue) \(vehicle)" }
+
+        package init(kind: VehicleKind, vehicle: String, name: String?, model: String?) {
+            (self.kind, self.vehicle, self.name, self.model) = (kind, vehicle, name, model)
+        }
+    }
+
+    /// By name.
+    /// - Parameters:
+    ///   - text: a part of the name, id or model in lower case, as a pattern of LIKE with its signs escaped.
+    ///   - without: those of these keys are left out.
+    package static func vehicles(
+        like text: String, without: [String] = [], most: Int, on connection: Connection
+    ) throws -> [VehicleRow] {
+        try connection.query(
+            """
+            SELECT x.kind, x.vehicle, x.name, x.model FROM \(known) AS x
+            WHERE x.words LIKE $1::text AND x.kind || ' ' || x.vehicle NOT IN (SELECT unnest($2))
+            ORDER BY lower(coalesce(x.name, x.vehicle)), x.vehicle COLLATE "C", x.kind LIMIT $3
+            """, [.text(text), .textArray(without), .int8(Int64(most))]
+        ).map(VehicleRow.init)
+    }
+
+    /// Those of these keys that are known.
+    package static func vehicles(_ keys: [String], on connection: Connection) throws -> [VehicleRow] {
+        guard !keys.isEmpty else { return [] }
+        return try connection.query(
+            """
+            SELECT x.kind, x.vehicle, x.name, x.model FROM \(known) AS x
+            WHERE x.kind || ' ' || x.vehicle IN (SELECT unnest($1))
+            """, [.textArray(keys)]
+        ).map(VehicleRow.init)
+    }
+
+    /// Vehicles that have sent something or were entered.
+    private static let known = """
+        (SELECT kind, vehicle, r.name, coalesce(v.model, nullif(concat_ws(' ', r.make, r.model, r.year), '')) AS model,
+            lower(concat_ws(' ', vehicle, r.name, v.machine_id, v.model, r.make, r.model, array_to_string(r.tags, ' '))) AS words
+         FROM drover.vehicle v FULL JOIN drover.registration r USING (kind, vehicle))
+        """
 }
 
-extension AdministrationStore.FleetRow {
-    package init(fleet: String, name: String, partOf: String?, to vehicles: [String], members: [String]) {
-        self.fleet = fleet
-        self.name = name
-        self.partOf = partOf
-        self.vehicles = vehicles
-        self.members = members
+extension AdministrationStore.VehicleRow {
+    fileprivate init(_ row: Row) throws {
+        self.init(
+            kind: try row.word("kind")!, vehicle: try row.text("vehicle")!, name: try row.text("name"),
+            model: try row.text("model"))
     }
 }

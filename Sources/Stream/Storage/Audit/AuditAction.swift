@@ -43,6 +43,8 @@ package enum AuditAction: String, CaseIterable, Sendable {
     case queryRun = "query_run"
     case scheduleChanged = "schedule_changed"
     case dataSeen = "data_seen"
+    // Each time: to look at one person is no page that keeps itself up to date
+    case personSeen = "person_seen"
 
     // What operators do to the machinery
     case clockSetBack = "clock_set_back"

@@ -151,6 +151,15 @@ package enum RideQueries {
         ).first.map(ride)
     }
 
+    /// The rider's rides that came to their destination, the newest first.
+    package static func done(of rider: Key, rowsMax: Int64, on connection: Connection) throws -> [RideNow] {
+        try connection.query(
+            select + """
+                 WHERE r.campus = $1 AND r.rider = $2 AND r.state = 'done' ORDER BY r.requested_at DESC, r.request LIMIT $3
+                """, [.text(rider.campus), .text(rider.id), .int8(rowsMax)]
+        ).map(ride)
+    }
+
     private static let select = """
         SELECT r.*, v.driver, v.driver_name, v.driver_photo, v.latitude_deg, v.longitude_deg, v.seen_at,
             v.is_silent, v.is_alarmed

@@ -38,6 +38,14 @@ package enum TourStore {
         ).map(Draft.init)
     }
 
+    /// The last changed first.
+    package static func lastChanged(besides tour: String, most: Int, on connection: Connection) throws -> [Draft] {
+        try connection.query(
+            "SELECT \(draftColumns) FROM drover.tour t WHERE t.tour <> $1 ORDER BY t.changed_at DESC, t.tour LIMIT $2",
+            [.text(tour), .int8(most)]
+        ).map(Draft.init)
+    }
+
     /// - Parameter isLocked: until the transaction ends nobody else changes or publishes it.
     package static func draft(_ tour: String, isLocked: Bool = false, on connection: Connection) throws -> Draft? {
         try connection.query(

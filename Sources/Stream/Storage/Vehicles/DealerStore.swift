@@ -6,6 +6,8 @@ package enum DealerStore {
     package struct Dealership: Equatable, Sendable {
         package let id: Int64
         package let vehicle, dealer, dealerName: String
+        /// What the machine is called; nil: it has no name, or the asker does not see it.
+        package let name: String?
         package let askedMs: Int64
         package let confirmedMs, endedMs: Int64?
         /// The dealer sees what was before the confirmation, too.
@@ -14,15 +16,38 @@ package enum DealerStore {
         package let isOwn: Bool
     }
 
+    /// So many are listed at most, by `drover.dealerships`.
+    package static let listMax = 500
+
     /// Dealerships that one asked for, and those of one's own machines, open questions first.
     package static func list(on connection: Connection) throws -> [Dealership] {
-        try connection.query("SELECT * FROM drover.dealerships()").map { row in
+        try connection.query(
+            """
+            SELECT d.*, r.name FROM drover.dealerships() WITH ORDINALITY AS d
+            LEFT JOIN drover.registration r ON r.kind = 'machine' AND r.vehicle = d.vehicle ORDER BY d.ordinality
+            """
+        ).map { row in
             Dealership(
                 id: Int64(try row.int("dealership_id")!), vehicle: try row.text("vehicle")!,
                 dealer: try row.text("dealer")!,
-                dealerName: try row.text("dealer_name")!, askedMs: try row.timestampMs("asked_at")!,
+                dealerName: try row.text("dealer_name")!, name: try row.text("name"),
+                askedMs: try row.timestampMs("asked_at")!,
                 confirmedMs: try row.timestampMs("confirmed_at"), endedMs: try row.timestampMs("ended_at"),
                 sharesPast: try row.bool("shares_past")!, isOwn: try row.bool("is_own")!)
+        }
+    }
+
+    /// Who keeps a machine now.
+    package struct Owner: Hashable, Sendable {
+        package let account, name: String
+    }
+
+    /// Of each machine that was confirmed to the asking dealer and has not ended, whose it is.
+    package static func owners(on connection: Connection) throws -> [String: [Owner]] {
+        try connection.query("SELECT vehicle, owner, owner_name FROM drover.owners_of_dealt()").reduce(into: [:]) {
+            owners, row in
+            owners[try row.text("vehicle")!, default: []].append(
+                Owner(account: try row.text("owner")!, name: try row.text("owner_name")!))
         }
     }
 

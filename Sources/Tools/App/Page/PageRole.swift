@@ -38,7 +38,9 @@ package struct PageRole {
                 host: settings.text("web.host"), port: UInt16(settings.integer("web.port")), threads: PageRole.threads,
                 limits: PageRole.limits(settings), certificate: certificate,
                 admit: { [gate = parts.gate] in gate.admit($0) }
-            ) { PackedPage.packed(refusals.shown(routes.route($0), to: $0), to: $0) }
+            ) { [languages = parts.assets.languages] request in
+                languages.answer(request) { PackedPage.packed(refusals.shown(routes.route($0), to: $0), to: $0) }
+            }
         } catch {
             apps?.stop()
             for stop in behind { stop() }

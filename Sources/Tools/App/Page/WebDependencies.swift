@@ -125,7 +125,7 @@ struct WebDependencies {
     }
 
     private func addQuestions(to router: inout Router) {
-        QuestionRoutes(access: access, assets: assets, service: questions).add(to: &router)
+        QuestionRoutes(access: access, assets: assets, service: questions, queries: queries).add(to: &router)
     }
 
     private func addPeople(to router: inout Router) throws {

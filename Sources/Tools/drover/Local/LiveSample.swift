@@ -6,7 +6,7 @@ import Telemetry
 import Threads
 
 /// What goes on while `drover up --sample` is up: boxes and adapters that are polled, cars that drive, a campus at work; and behind the
-/// page that is up already, drives of the last days and the recordings come in.
+/// page that is up already, walks and a tour, drives of the last days and the recordings come in.
 final class LiveSample {
     private let settings: Settings
     private let people: SamplePeople
@@ -20,6 +20,7 @@ final class LiveSample {
     private let boxes: SampleBoxes
     private let cars: SampleCars
     private let drives: SampleDrives
+    private let nature: SampleNature
     private var threads: [WorkerThread] = []
     private let failed = Fault()
     private let areRecordingsIn = Atomic(false)
@@ -47,6 +48,7 @@ final class LiveSample {
         boxes = try SampleBoxes(startMs: startMs)
         cars = try SampleCars()
         drives = try SampleDrives(settings)
+        nature = SampleNature(settings, data: data, startMs: startMs, again: again, log: log)
         if isNew {
             try people.join(
                 fleet: SampleFleet(cars: SampleDrives.vehicles + SampleCars.vehicles, machines: SampleBoxes.machines),
@@ -94,6 +96,7 @@ final class LiveSample {
     }
 
     private func past(_ shouldStop: () -> Bool) throws {
+        try nature.bringIn(shouldStop: shouldStop)
         while !areRecordingsIn.load(ordering: .acquiring) {
             guard !shouldStop() else { return }
             _ = StopFlag.wait(timeoutMs: 100)

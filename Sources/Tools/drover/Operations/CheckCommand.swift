@@ -150,6 +150,7 @@ extension Command {
             defer { map.stop() }
             return "by \(map.attribution)"
         },
+        Look(name: "languages", needs: []) { _ in try Home.assets().languages.list },
         Look(name: "apps", needs: ["apps."]) { settings in try AppsRole.check(settings) },
         Look(name: "mail", needs: ["mail.", "people."]) { settings in
             let key = try MailRole.codeKey(settings)

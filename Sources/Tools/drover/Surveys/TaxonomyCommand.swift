@@ -30,11 +30,17 @@ extension Command {
         return try SurveyReadBack.load(taxonomy, source: source, on: connection)
     }
 
-    /// Loads the taxonomy that is shipped, where nothing was loaded yet.
-    static func loadShippedTaxonomy(_ settings: Settings) throws {
+    /// Loads a list of those that are shipped, where nothing was loaded yet: the sample's butterflies are Finnish. A data folder that only
+    /// has the other one takes them, too, as long as nobody has seen any of it.
+    static func loadShippedTaxonomy(_ settings: Settings, isSample: Bool) throws {
         let conninfo = settings.text("postgres.url")
-        guard try TaxonQueries.isEmpty(on: Connection(conninfo: conninfo)) else { return }
-        let path = try Home.path("Deploy/taxonomy/butterflies-watamu.csv")
+        let (usual, finnish) = ("butterflies-watamu.csv", "butterflies-finland.csv")
+        let connection = try Connection(conninfo: conninfo)
+        let isFree =
+            try TaxonQueries.isEmpty(on: connection)
+            || isSample && TaxonQueries.isUnused(from: usual, on: connection)
+        guard isFree else { return }
+        let path = try Home.path("Deploy/taxonomy/" + (isSample ? finnish : usual))
         _ = try load(path, source: Files.name(path), conninfo)
     }
 }

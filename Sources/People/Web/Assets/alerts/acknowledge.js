@@ -22,7 +22,7 @@
     function settle() {
         for (const each of document.querySelectorAll("[data-acknowledge]")) {
             if (!(each instanceof HTMLElement) || !done.has(each.dataset.acknowledge)) continue;
-            each.replaceWith(drover.element("span", { class: "pill ok" }, "Acknowledged"));
+            each.replaceWith(drover.element("span", { class: "pill ok" }, t("Acknowledged")));
         }
     }
 
@@ -45,13 +45,13 @@
             const answer = await post(form, action);
             // Logged out, or refused: the page that says so.
             if (answer.redirected || answer.status === 401) return location.reload();
-            if (!answer.ok) return drover.toast((await answer.json()).detail || "This did not work. Try again in a moment.");
+            if (!answer.ok) return drover.toast((await answer.json()).detail || t("This did not work. Try again in a moment."));
             done.add(alert);
             dispatchEvent(new CustomEvent("acknowledged", { detail: alert }));
             settle();
-            drover.toast("Acknowledged. It is with you now.", () => takeBack(form, alert, action.replace(/[^/]+$/, "reopen")));
+            drover.toast(t("Acknowledged. It is with you now."), () => takeBack(form, alert, action.replace(/[^/]+$/, "reopen")));
         } catch {
-            drover.toast("The server cannot be reached. Try again in a moment.");
+            drover.toast(t("The server cannot be reached. Try again in a moment."));
         } finally {
             button?.removeAttribute("aria-busy");
         }
@@ -60,13 +60,13 @@
     async function takeBack(/** @type {HTMLFormElement} */ form, /** @type {string} */ alert, /** @type {string} */ action) {
         try {
             const answer = await post(form, action);
-            if (!answer.ok) return drover.toast("This could not be taken back. Open the alert and try there.");
+            if (!answer.ok) return drover.toast(t("This could not be taken back. Open the alert and try there."));
             done.delete(alert);
-            drover.toast("Taken back.");
+            drover.toast(t("Taken back."));
             // As soon as it is stored the page shows it again.
             setTimeout(() => location.reload(), 1200);
         } catch {
-            drover.toast("The server cannot be reached. Open the alert and try there.");
+            drover.toast(t("The server cannot be reached. Open the alert and try there."));
         }
     }
 

@@ -23,6 +23,6 @@
     const place = (at || "").split(",").map(Number);
     drover.map(element, {
         center: place, zoom: 14, vehicles: [{ id: vehicle, name, icon, at: place, state: "parked", sev: sev || undefined }], names: "always",
-        controls: false, label: `${name} on the map`,
+        controls: false, label: t("%1 on the map", name),
     });
 })();

@@ -13,6 +13,7 @@ function tryRule(form, place, address) {
     const other = /** @type {HTMLInputElement | null} */ (document.getElementById("other"));
     const changed = /** @type {HTMLElement} */ (document.getElementById("changed"));
     const unit = form.querySelector("label.in .unit")?.textContent || "";
+    const tally = document.getElementById("tally");
     const first = fields().toString();
     let timer = 0;
     /** @type {AbortController | null} */
@@ -29,9 +30,9 @@ function tryRule(form, place, address) {
     function showChange() {
         const isChanged = fields().toString() !== first;
         const was = limit?.defaultValue;
-        if (!isChanged) changed.textContent = other ? "No changes yet. Drag the limit to see its effect." : "No changes yet.";
-        else if (limit && was && limit.value !== was) changed.textContent = `Limit ${limit.value} ${unit}, was ${was} ${unit}. Not saved yet.`;
-        else changed.textContent = "Changed. Not saved yet.";
+        if (!isChanged) changed.textContent = other ? t("No changes yet. Drag the limit to see its effect.") : t("No changes yet.");
+        else if (limit && was && limit.value !== was) changed.textContent = t("Limit %1, was %2. Not saved yet.", `${limit.value} ${unit}`.trim(), `${was} ${unit}`.trim());
+        else changed.textContent = t("Changed. Not saved yet.");
     }
 
     function soon() {
@@ -49,11 +50,11 @@ function tryRule(form, place, address) {
             if (answer.status === 429) return void (timer = setTimeout(ask, 1000));
             const said = await answer.json();
             showErrors(said.errors || {});
-            if (answer.status === 422) return say(Object.keys(said.errors || {}).length ? "Check what is marked above." : said.rest.join(" "));
-            if (!answer.ok) return say("This cannot be tried right now. Press Try it.");
+            if (answer.status === 422) return say(Object.keys(said.errors || {}).length ? t("Check what is marked above.") : said.rest.join(" "));
+            if (!answer.ok) return say(t("This cannot be tried right now. Press Try it."));
             show(said.html);
         } catch {
-            if (!mine.signal.aborted) say("The server cannot be reached.");
+            if (!mine.signal.aborted) say(t("The server cannot be reached."));
         } finally {
             if (asking === mine) place.removeAttribute("aria-busy");
         }
@@ -64,13 +65,28 @@ function tryRule(form, place, address) {
         line.className = "empty";
         line.textContent = text;
         place.replaceChildren(line);
+        tell(text);
+    }
+
+    /** In one line at the top, which stays in sight on a phone. */
+    function tell(/** @type {string} */ text) {
+        const line = tally?.querySelector("span");
+        if (!tally || !line) return;
+        line.textContent = text;
+        tally.hidden = !text;
+    }
+
+    function tellTried() {
+        const answer = place.querySelector(".ansr");
+        if (answer instanceof HTMLElement) tell(answer.dataset.said || "");
     }
 
     /** Made by our server, escaped there. */
     function show(/** @type {string} */ html) {
         const page = new DOMParser().parseFromString(html, "text/html");
-        if (!page.body.children.length) return say("It raises no alert.");
+        if (!page.body.children.length) return say(t("It raises no alert."));
         place.replaceChildren(...page.body.childNodes);
+        tellTried();
     }
 
     function showErrors(/** @type {Record<string, string>} */ errors) {
@@ -134,6 +150,7 @@ function tryRule(form, place, address) {
     });
     showSlider();
     showChange();
+    tellTried();
     if (!place.querySelector(".ansr")) ask();
 }
 

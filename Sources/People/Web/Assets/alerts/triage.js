@@ -13,6 +13,7 @@
     const box = (/** @type {Element} */ row) => /** @type {HTMLInputElement | null} */ (row.querySelector("input.check"));
 
     function show() {
+        for (const other of document.querySelectorAll("[data-assign]")) other.removeAttribute("hidden");
         const there = new Set(rows().map((row) => row.dataset.alert));
         for (const alert of [...selected]) if (!there.has(alert)) selected.delete(alert);
         for (const row of rows()) {
@@ -23,7 +24,7 @@
         }
         bulk.hidden = selected.size === 0;
         const words = document.getElementById("selected");
-        if (words) words.textContent = `${selected.size} selected`;
+        if (words) words.textContent = tn(selected.size, "%1 selected", "%1 selected");
     }
 
     document.addEventListener("change", (event) => {
@@ -34,6 +35,18 @@
         show();
     });
     bulk.addEventListener("reset", () => { selected.clear(); setTimeout(show); });
+    // Somebody else is chosen in the bar above the list, which has all names once.
+    document.addEventListener("click", (event) => {
+        const other = event.target instanceof Element ? event.target.closest("[data-assign]") : null;
+        if (!(other instanceof HTMLElement)) return;
+        other.closest("details")?.removeAttribute("open");
+        selected.clear();
+        selected.add(other.dataset.assign || "");
+        show();
+        const to = document.getElementById("to");
+        to?.scrollIntoView({ block: "center" });
+        to?.focus();
+    });
     for (const reset of bulk.querySelectorAll("[type=reset]")) reset.removeAttribute("hidden");
     for (const keys of document.querySelectorAll(".keys")) keys.removeAttribute("hidden");
 

@@ -21,13 +21,21 @@ const droverCampus = (function () {
         map = made;
         showCampus();
         draw();
+        map.map?.on("moveend", thin);
         return made;
     });
 
     /** What is shown first. */
     function view() {
         const all = [...boundary, ...[...document.querySelectorAll("[data-mark]")].map(({ dataset }) => place(dataset.place))];
-        return all.length ? { bounds: boundsOf(all), maxZoom: 17, pad: 40 } : {};
+        return all.length ? { bounds: boundsOf(all), maxZoom: 17, pad: { top: 40, right: 40, bottom: 40 + covered(), left: 40 } } : {};
+    }
+
+    /** How much of the map a sheet over it hides; part of it must stay. */
+    function covered() {
+        const sheet = document.querySelector(".over > .sheet")?.getBoundingClientRect(), here = element.getBoundingClientRect();
+        if (!sheet || sheet.right <= here.left) return 0;
+        return Math.max(0, Math.min(here.bottom - sheet.top, here.height - 160));
     }
 
     function showCampus() {
@@ -47,8 +55,28 @@ const droverCampus = (function () {
             const at = place(dataset.place);
             return { at, kind: dataset.kind, text: dataset.mark, label: dataset.name, onclick: () => map.tell(at, dataset.name) };
         }));
-        // The text beside the map says the same in a better order.
-        for (const sign of element.querySelectorAll("button.sign")) sign.tabIndex = -1;
+        const shorts = new Map([...document.querySelectorAll("[data-short]")].map(({ dataset }) => [dataset.name, dataset.short]));
+        for (const sign of element.querySelectorAll("button.sign")) {
+            // The text beside the map says the same in a better order.
+            sign.tabIndex = -1;
+            const short = shorts.get(sign.title);
+            if (short) sign.append(drover.element("span", { class: "nm" }, short));
+        }
+        thin();
+    }
+
+    /** Of names that would cover each other, the first is shown, and always that of a chosen place; the others are titles. */
+    function thin() {
+        const isChosen = (/** @type {HTMLElement} */ name) => name.parentElement?.dataset.chosen !== undefined;
+        /** @type {HTMLElement[]} */ const names = [...element.querySelectorAll(".sign > .nm")];
+        for (const name of names) name.hidden = false;
+        /** @type {DOMRect[]} */ const shown = [];
+        const boxes = names.map((name) => ({ name, box: name.getBoundingClientRect() }));
+        for (const { name, box } of boxes.sort((one, other) => Number(isChosen(other.name)) - Number(isChosen(one.name)))) {
+            const isFree = shown.every((each) => box.right <= each.left || box.left >= each.right || box.bottom <= each.top || box.top >= each.bottom);
+            name.hidden = !isFree && !isChosen(name);
+            if (!name.hidden) shown.push(box);
+        }
     }
 
     function drawWays() {
@@ -126,15 +154,15 @@ const droverCampus = (function () {
         form.addEventListener("submit", async (event) => {
             event.preventDefault();
             const [file] = form.querySelector("input[type=file]").files;
-            said.textContent = "Sending.";
+            said.textContent = t("Sending…");
             try {
                 const answer = await fetch(form.dataset.photo, { method: "POST", headers: { "X-Drover-Form": form.dataset.markOfForm }, body: file });
-                said.textContent = answer.ok ? "Kept." : (await answer.json()).detail;
+                said.textContent = answer.ok ? t("Kept.") : (await answer.json()).detail;
             } catch {
-                said.textContent = "The server cannot be reached. Try again.";
+                said.textContent = t("The server cannot be reached. Try again.");
             }
         });
     }
 
-    return { ready, onClick: (/** @type {(at: [number, number]) => void} */ hear) => clicked.push(hear) };
+    return { ready, thin, onClick: (/** @type {(at: [number, number]) => void} */ hear) => clicked.push(hear) };
 })();

@@ -3,19 +3,81 @@
 // open.
 (async function () {
     const chosen = new Map();
+    /** Places on the map, each with what chooses it. */
+    const signs = [];
     const tools = [...document.querySelectorAll(".tools")];
     const fields = (prefix) => ["latitude_deg", "longitude_deg"].map((name) => document.getElementById(prefix + name));
     for (const tool of tools) tool.hidden = false;
 
     const map = await droverCampus.ready;
 
+    // MARK: by name
+
+    const named = new Map([...document.querySelectorAll("[data-places]")].map((element) => [element.dataset.places, element]));
+
+    /** The place that is chosen by its name; the one without a name is what is typed. */
+    function choice(prefix) {
+        const list = named.get(prefix);
+        const chosen = list instanceof HTMLSelectElement ? list.selectedOptions[0] : list?.querySelector("input:checked");
+        return chosen?.value ? chosen : null;
+    }
+
+    /** Another place than one by its name. */
+    function forget(prefix) {
+        const list = named.get(prefix);
+        if (list instanceof HTMLSelectElement) list.value = "";
+        else if (list) list.querySelector("input[value='']").checked = true;
+    }
+
+    function open(prefix) {
+        const details = document.getElementById(prefix + "address")?.closest("details");
+        if (details) details.open = true;
+    }
+
+    for (const [prefix, list] of named) {
+        list.addEventListener("change", () => {
+            if (!choice(prefix) && prefix === "to_") open(prefix);
+            show(prefix);
+        });
+    }
+
+    for (const filter of document.querySelectorAll("[data-filter]")) {
+        filter.addEventListener("input", () => {
+            const words = filter.value.trim().toLowerCase();
+            for (const each of named.get(filter.dataset.filter).querySelectorAll(".choice")) {
+                const input = each.querySelector("input");
+                each.hidden = Boolean(words && input.value && !input.checked && !input.value.toLowerCase().includes(words));
+            }
+        });
+        filter.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter") return;
+            // The first that is left, instead of sending the form.
+            event.preventDefault();
+            const first = [...named.get(filter.dataset.filter).querySelectorAll(".choice:not([hidden]) input")].find(({ value }) => value);
+            if (first) first.click();
+        });
+    }
+
     function show(prefix) {
+        const at = choice(prefix)?.dataset.at.split(" ").map(Number);
+        if (at) return pin(prefix, at[0], at[1]);
         const [latitude, longitude] = fields(prefix).map((field) => Number(field.value.replace(",", ".")));
         const isPlace = fields(prefix).every((field) => field.value.trim()) && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180;
+        pin(prefix, isPlace ? latitude : null, longitude);
+    }
+
+    /** That of a chosen place always. */
+    function showNames() {
+        for (const { element, input } of signs) element.toggleAttribute("data-chosen", input.checked);
+        droverCampus.thin();
+    }
+
+    function pin(prefix, latitude, longitude) {
+        showNames();
         chosen.get(prefix)?.remove();
         chosen.delete(prefix);
-        if (!isPlace) return;
-        const label = { from_: "From here", to_: "To here" }[prefix] ?? "The chosen place";
+        if (latitude === null) return;
+        const label = { from_: t("From here"), to_: t("To here") }[prefix] ?? t("The chosen place");
         chosen.set(prefix, map.pin({ at: [longitude, latitude], kind: "chosen", text: { from_: "↑", to_: "↓" }[prefix] ?? "●", label }));
     }
 
@@ -23,34 +85,50 @@
         const [first, second] = fields(prefix);
         first.value = latitude.toFixed(6);
         second.value = longitude.toFixed(6);
+        forget(prefix);
         show(prefix);
     }
 
     // MARK: on the map
 
     const ends = [...document.querySelectorAll("[data-end]")].map(({ dataset }) => dataset.end);
-    const form = document.getElementById("ask") ?? document.getElementById("enter");
+    const form = document.getElementById("ask") ?? document.getElementById("enter") ?? document.getElementById("place");
     let next = ends[0] ?? "";
     const picks = [...document.querySelectorAll("[data-pick]")];
+
+    const isMissing = (prefix) => !choice(prefix) && !fields(prefix)[0].value && !document.getElementById(prefix + "address").value;
 
     function choose(prefix) {
         next = prefix;
         for (const pick of picks) pick.setAttribute("aria-pressed", String(pick.dataset.pick === prefix));
     }
 
-    for (const pick of picks) pick.addEventListener("click", () => { choose(pick.dataset.pick); document.getElementById("map").scrollIntoView({ block: "nearest" }); });
+    for (const pick of picks) pick.addEventListener("click", () => { choose(pick.dataset.pick); scrollTo({ top: 0 }); });
     if (form) {
         if (ends.length) choose(next);
         for (const prefix of ends.length ? ends : [""]) {
             show(prefix);
             for (const field of fields(prefix)) field.addEventListener("change", () => show(prefix));
+            // What is typed counts, not what was chosen before.
+            for (const field of [...fields(prefix), document.getElementById(prefix + "address")]) field?.addEventListener("input", () => { forget(prefix); show(prefix); });
         }
         droverCampus.onClick(([longitude, latitude]) => {
             fill(next, latitude, longitude);
             // The other end is what is missing now.
-            if (ends.length) choose(ends.find((end) => !fields(end)[0].value && !document.getElementById(end + "address").value) ?? next);
+            if (ends.length) choose(ends.find(isMissing) ?? next);
         });
     }
+
+    // A place that is tapped is where one goes. All names at once are read only where there are few.
+    const to = named.get("to_"), inputs = [...(to?.querySelectorAll("input[data-at]") ?? [])];
+    for (const input of inputs) {
+        const [latitude, longitude] = input.dataset.at.split(" ").map(Number);
+        const { element } = map.pin({ at: [longitude, latitude], kind: "stop", text: "•", label: input.value, onclick: () => input.click() });
+        element.tabIndex = -1;
+        if (inputs.length <= 30) element.append(drover.element("span", { class: "nm" }, input.value));
+        signs.push({ element, input });
+    }
+    showNames();
 
     // MARK: by the device
 
@@ -58,7 +136,7 @@
     function locate(here, found) {
         if (!navigator.geolocation) return;
         navigator.geolocation.getCurrentPosition(
-            ({ coords }) => found(coords), () => { here.textContent = "Your device does not say where it is"; },
+            ({ coords }) => found(coords), () => { here.textContent = t("Your device does not say where it is"); },
             { enableHighAccuracy: true, timeout: 20000 });
     }
 
@@ -71,13 +149,34 @@
 
     // Whoever lets this page know where they are starts there, unless they say something else: then the map asks where to.
     const start = document.getElementById("ask")?.querySelector("[data-here=from_]");
-    const isEmpty = () => !fields("from_")[0].value && !document.getElementById("from_address").value;
+    const isEmpty = () => isMissing("from_");
+    const ask = document.getElementById("ask"), asking = document.getElementById("asking");
+    /** @type {"no" | "asked" | "said"} */ let located = "no";
+    // "My position" is asked for when it is needed; without it the server says what is missing.
+    ask?.addEventListener("submit", (event) => {
+        if (located === "said" || located === "no" && (!isEmpty() || !navigator.geolocation)) return;
+        event.preventDefault();
+        if (located === "asked") return;
+        located = "asked";
+        asking.textContent = t("Looking for your position …");
+        const go = () => { located = "said"; asking.textContent = ""; ask.requestSubmit(); };
+        navigator.geolocation.getCurrentPosition(
+            ({ coords }) => { fill("from_", coords.latitude, coords.longitude); go(); }, go, { enableHighAccuracy: true, timeout: 8000 });
+    });
     const may = start && isEmpty() && await navigator.permissions?.query({ name: "geolocation" }).catch(() => null);
     if (may?.state === "granted") {
         locate(start, ({ latitude, longitude }) => {
             if (!isEmpty()) return;
             fill("from_", latitude, longitude);
             choose("to_");
+        });
+    }
+
+    // Phones of one maker know no geo: addresses.
+    if (/iPhone|iPad/.test(navigator.userAgent)) {
+        document.addEventListener("click", (event) => {
+            const link = event.target instanceof Element ? event.target.closest("a[data-navigate]") : null;
+            if (link) link.href = `https://maps.apple.com/?daddr=${link.dataset.navigate}`;
         });
     }
 
@@ -99,20 +198,20 @@
         if (coords.speed !== null && coords.speed >= 0) body.set("speed_mps", coords.speed.toFixed(2));
         try {
             const answer = await fetch(position.action, { method: "POST", body, redirect: "manual", signal: leaving.signal });
-            say(answer.type === "opaqueredirect" ? "It is sent." : "Your position was not accepted.");
+            say(answer.type === "opaqueredirect" ? t("It is sent.") : t("Your position was not accepted: type it below, or reload this page."));
         } catch {
-            if (!leaving.signal.aborted) say("Your position cannot be sent: no connection.");
+            if (!leaving.signal.aborted) say(t("No connection: your position is not sent. It goes on by itself when you are back online."));
         }
         isAsking = false;
     }
 
     function watch() {
-        if (!track.checked) return say("It is not sent.");
-        if (!navigator.geolocation) return say("This device does not say where it is: type positions.");
+        if (!track.checked) return say(t("It is not sent: tick the box, or you get no rides."));
+        if (!navigator.geolocation) return say(t("This device does not say where it is: type your position below."));
         if (isAsking || leaving.signal.aborted) return;
         isAsking = true;
         navigator.geolocation.getCurrentPosition(
-            send, () => { isAsking = false; say("Your device does not say where it is: type positions."); },
+            send, (error) => { isAsking = false; say(error.code === 1 ? t("Location is off for this site: allow it in your browser’s settings, or type your position below.") : t("Your device does not find where it is: go outdoors, or type your position below.")); },
             { enableHighAccuracy: true, maximumAge: 1000, timeout: 10000 });
     }
 

@@ -8,7 +8,7 @@
     /** Ages grow also where nobody tells. */
     function age() {
         for (const time of document.querySelectorAll("time[data-ago]")) time.textContent = drover.ago(Date.parse(time.dateTime));
-        if (asOf?.dataset.ms) asOf.querySelector(".grow").textContent = `As of ${drover.ago(Number(asOf.dataset.ms))}, no network.`;
+        if (asOf?.dataset.ms) asOf.querySelector(".grow").textContent = t("As of %1, no network.", drover.ago(Number(asOf.dataset.ms)));
     }
 
     /** That what is shown is old; null: it is not. */
@@ -111,13 +111,13 @@
     function understood(text) {
         const code = text.replace(/\s+/g, " ").trim();
         if (/^https?:\/\//i.test(code)) {
-            if (!URL.canParse(code)) return { fault: "This code cannot be read." };
+            if (!URL.canParse(code)) return { fault: t("This code cannot be read.") };
             const address = new URL(code);
-            if (![location.host, point.dataset.site].includes(address.host)) return { fault: `This code is not of this site: it leads to ${address.host.slice(0, 80)}. Nothing was opened.` };
+            if (![location.host, point.dataset.site].includes(address.host)) return { fault: t("This code is not of this site: it leads to %1. Nothing was opened.", address.host.slice(0, 80)) };
             const machine = /^\/field\/([A-Za-z0-9._-]{1,64})$/.exec(address.pathname)?.[1];
-            return machine ? { machine } : { fault: "This code is not a machine's sticker." };
+            return machine ? { machine } : { fault: t("This code is not a machine's sticker.") };
         }
-        if (!code || new TextEncoder().encode(code).length > 64) return { fault: "This code is not a machine's sticker." };
+        if (!code || new TextEncoder().encode(code).length > 64) return { fault: t("This code is not a machine's sticker.") };
         return { code };
     }
 
@@ -161,14 +161,14 @@
         if (!answer || answer.status >= 500) {
             const kept = await droverKept.machine(id);
             if (mine !== turn) return;
-            return kept?.field ? show(kept.field, kept.keptMs) : say(`${id} was not kept on this device, and there is no network.`, true);
+            return kept?.field ? show(kept.field, kept.keptMs) : say(t("%1 was not kept on this device, and there is no network.", id), true);
         }
         if (answer.status === 404) {
             droverKept.forget(id);
-            return say("There is no such machine that you may see.", true);
+            return say(t("There is no such machine that you may see."), true);
         }
         const field = answer.ok && !answer.redirected ? droverKept.part(text, false) : null;
-        if (!field) return say("You are logged out. Reload this page to log in.", true);
+        if (!field) return say(t("You are logged out. Reload this page to log in."), true);
         droverKept.keep(field);
         show(field, null);
     }
@@ -176,27 +176,27 @@
     async function showNamed(code, mine) {
         const { answer, text } = await asked(`/v1/field-view?code=${encodeURIComponent(code)}`, "application/json");
         if (mine !== turn) return;
-        if (answer?.status === 401 || answer?.status === 403) return say("You are logged out. Reload this page to log in.", true);
+        if (answer?.status === 401 || answer?.status === 403) return say(t("You are logged out. Reload this page to log in."), true);
         const machines = answer?.ok ? JSON.parse(text).machines : null;
         if (!machines) {
             const kept = await droverKept.named(code);
             if (mine !== turn) return;
-            return kept ? show(kept.field, kept.keptMs) : say(`No machine with ${code} was kept on this device, and there is no network.`, true);
+            return kept ? show(kept.field, kept.keptMs) : say(t("No machine with %1 was kept on this device, and there is no network.", code), true);
         }
         if (machines.length === 1) return showMachine(machines[0].vehicle, mine);
-        if (!machines.length) return say(`No machine that you may see has ${code} on it.`, true);
+        if (!machines.length) return say(t("No machine that you may see has %1 on it.", code), true);
         const items = machines.map((each) => drover.element("li", {},
             drover.element("a", { class: "item", href: `/field/${encodeURIComponent(each.vehicle)}` }, drover.element("b", {}, each.name ?? each.vehicle))));
         part("found").replaceChildren(drover.element("ul", { class: "plain card" }, ...items));
         part("found").hidden = false;
-        say("Several machines have that on them. Which one is it?");
+        say(t("Several machines have that on them. Which one is it?"));
     }
 
     function identify(text) {
         const { machine, code, fault } = understood(text);
         const mine = ++turn;
         if (fault) return say(fault, true);
-        say("Looking it up …");
+        say(t("Looking it up …"));
         return machine ? showMachine(machine, mine) : showNamed(code, mine);
     }
 
@@ -229,20 +229,20 @@
         };
         part("scene").hidden = false;
         open.hidden = !droverCamera.has();
-        if (open.hidden) say("This browser offers no camera here. Use a photo, or type what stands on the machine.");
+        if (open.hidden) say(t("This browser offers no camera here. Use a photo, or type what stands on the machine."));
         open.addEventListener("click", async () => {
             open.disabled = true;
             try {
                 picture(true, false);
                 // Before the first look: what that says stays.
-                say("Point the camera at the sticker on a machine.");
+                say(t("Point the camera at the sticker on a machine."));
                 await droverCamera.start(video, decoder, sighted);
                 freeze.focus();
             } catch (fault) {
                 shut();
                 say(fault.name === "NotAllowedError"
-                    ? "The camera is not allowed for this page. Allow it in the browser's settings, use a photo, or type what stands on the machine."
-                    : "The camera cannot be opened. Use a photo, or type what stands on the machine.", true);
+                    ? t("The camera is not allowed for this page. Allow it in the browser's settings, use a photo, or type what stands on the machine.")
+                    : t("The camera cannot be opened. Use a photo, or type what stands on the machine."), true);
             } finally {
                 open.disabled = false;
             }
@@ -260,14 +260,14 @@
             if (!file) return;
             shut();
             picture(false, true);
-            say("Looking for a code in the photo …");
+            say(t("Looking for a code in the photo …"));
             try {
                 const code = await droverCamera.photo(file, part("still"), decoder);
                 if (code) await identify(code);
-                else say("No code in this photo. Take it closer to the sticker, or type what stands on the machine.", true);
+                else say(t("No code in this photo. Take it closer to the sticker, or type what stands on the machine."), true);
             } catch {
                 picture(false, false);
-                say("The browser cannot read this file as a picture.", true);
+                say(t("The browser cannot read this file as a picture."), true);
             }
         });
         addEventListener("pagehide", shut);
@@ -288,11 +288,11 @@
                     const answer = await fetched(link.getAttribute("href"), "text/html");
                     const field = answer.ok && !answer.redirected ? droverKept.part(await answer.text(), false) : null;
                     if (field) { await droverKept.keep(field); count += 1; }
-                    button.lastChild.textContent = `${count} of ${links.length} kept`;
+                    button.lastChild.textContent = t("%1 of %2 kept", count, links.length);
                 }
-                drover.toast(count === 1 ? "1 machine is kept on this device." : `${count} machines are kept on this device.`);
+                drover.toast(tn(count, "%1 machine is kept on this device.", "%1 machines are kept on this device."));
             } catch {
-                drover.toast(`The network was lost: ${count} of ${links.length} are kept.`);
+                drover.toast(t("The network was lost: %1 of %2 are kept.", count, links.length));
             } finally {
                 button.disabled = false;
             }

@@ -25,11 +25,11 @@
     element.dataset.cellsDrawn = String(features.length);
     map.map?.on("click", "cells", (/** @type {any} */ { lngLat, features: [cell] }) => {
         const { sightings, individuals } = cell.properties;
-        map.tell(lngLat.toArray(), `${sightings} ${sightings === 1 ? "sighting" : "sightings"}, ${individuals} ${individuals === 1 ? "individual" : "individuals"}`);
+        map.tell(lngLat.toArray(), tn(sightings, "%1 sighting", "%1 sightings") + ", " + tn(individuals, "%1 individual", "%1 individuals"));
     });
 
     const here = document.getElementById("here");
-    if (!map.map) return;
+    if (!map.map || !here) return;
     here.hidden = false;
     here.addEventListener("click", () => {
         const [[west, south], [east, north]] = map.view().bounds;

@@ -9,6 +9,8 @@
     const lists = ["sightings", "sections", "surveyors"];
     const top = (name) => form.querySelector(`[name="${name}"]`);
     const digits = (number) => String(number).padStart(2, "0");
+    /** Everything but the site and the walk; null: a correction shows all of it. */
+    const rest = document.getElementById("rest");
     /** What was there before, with fields that the form does not show. */
     let base = { schema: 1, sightings: [] };
 
@@ -44,7 +46,7 @@
 
     function tellPhotos(row) {
         const count = row.photos.length + (row.item.photos?.length ?? 0);
-        row.querySelector(".photos span").textContent = count ? `${count} photos` : "";
+        row.querySelector(".photos span").textContent = count ? tn(count, "%1 photo", "%1 photos") : "";
     }
 
     function show(input, value) {
@@ -124,6 +126,13 @@
             document.getElementById(list).replaceChildren();
             for (const item of survey[list] ?? []) add(list, item);
         }
+        form.dispatchEvent(new Event("survey-filled"));
+    }
+
+    /** By this device's clock, to the second, without its zone. */
+    function now() {
+        const at = new Date();
+        return `${at.getFullYear()}-${digits(at.getMonth() + 1)}-${digits(at.getDate())}T${digits(at.getHours())}:${digits(at.getMinutes())}:${digits(at.getSeconds())}`;
     }
 
     function deviceOffset() {
@@ -136,7 +145,7 @@
     function here() {
         return new Promise((done, failed) => navigator.geolocation
             ? navigator.geolocation.getCurrentPosition(done, failed, { enableHighAccuracy: true, timeout: 20000, maximumAge: 5000 })
-            : failed(new Error("this device does not tell where it is")));
+            : failed(new Error(t("this device does not tell where it is"))));
     }
 
     async function nearNames() {
@@ -145,7 +154,11 @@
         const month = Number(top("start").value.slice(5, 7)) || new Date().getMonth() + 1;
         try {
             const answer = await fetch(`/surveys/species?lat=${Number(latitude).toFixed(5)}&lon=${Number(longitude).toFixed(5)}&month=${month}`);
-            if (answer.ok) droverNames.offer(document.getElementById("taxa"), (await answer.json()).species.map((name) => ({ name })));
+            if (!answer.ok) return;
+            const { species: names, common = [] } = await answer.json();
+            droverNames.offer(document.getElementById("taxa"), names.flatMap((name, index) => common[index]
+                ? [{ name, about: common[index], common: common[index] }, { name: common[index], about: name, species: name }] : [{ name }]));
+            form.dispatchEvent(new CustomEvent("survey-names", { detail: { names } }));
         } catch { /* Names can be typed. */ }
     }
 
@@ -160,27 +173,27 @@
             number(list);
             form.querySelector(`.add[data-list=${list}]`).focus();
         } else if (button.matches(".here")) {
-            const row = button.closest(".row"), field = (key) => row.querySelector(`[name$=".${key}"]`), now = new Date();
-            field("time").value = `${digits(now.getHours())}:${digits(now.getMinutes())}`;
+            const row = button.closest(".row"), field = (key) => row.querySelector(`[name$=".${key}"]`);
+            field("time").value = now().slice(11, 16);
             try {
                 const { coords } = await here();
                 field("latitude").value = coords.latitude.toFixed(6);
                 field("longitude").value = coords.longitude.toFixed(6);
-                said.textContent = `The place is right to ${Math.round(coords.accuracy)} m.`;
-            } catch (error) { said.textContent = `Without a place: ${error.message}.`; }
+                said.textContent = t("The place is right to %1 m.", Math.round(coords.accuracy));
+            } catch (error) { said.textContent = t("Without a place: %1.", error.message); }
         } else if (button.id === "place") {
             const place = document.getElementById("place-said");
             try {
                 const { coords } = await here();
                 top("latitude").value = coords.latitude.toFixed(6);
                 top("longitude").value = coords.longitude.toFixed(6);
-                place.textContent = `Right to ${Math.round(coords.accuracy)} m.`;
+                place.textContent = t("Right to %1 m.", Math.round(coords.accuracy));
                 nearNames();
-            } catch (error) { place.textContent = `No place: ${error.message}. Type it, or leave it out.`; }
+            } catch (error) { place.textContent = t("No place: %1. Type it, or leave it out.", error.message); }
         } else return;
         keep();
     });
-    for (const tools of form.querySelectorAll(":scope > .tools")) tools.hidden = false;
+    for (const tools of form.querySelectorAll(":scope > .tools, #rest > .tools")) tools.hidden = false;
 
     // MARK: correction
 
@@ -189,7 +202,7 @@
         fill(JSON.parse(json.value));
         form.hidden = false;
         document.getElementById("plain").hidden = true;
-        for (const name of ["site"]) top(name).readOnly = true;
+        top("site").readOnly = true;
         correction.addEventListener("submit", (event) => {
             const wrong = [...form.elements].find((element) => !element.checkValidity());
             if (wrong) {
@@ -243,7 +256,7 @@
         try {
             await store("readwrite", (drafts) => drafts.put(draft()));
             form.dataset.kept = "yes";
-        } catch (error) { said.textContent = `This device keeps no draft: ${error?.message ?? "its store is closed"}.`; }
+        } catch (error) { said.textContent = t("This device keeps no draft: %1.", error?.message ?? t("its store is closed")); }
     }
 
     async function listDrafts() {
@@ -254,15 +267,15 @@
         place.replaceChildren();
         if (kept.length === 0) return;
         const title = document.createElement("h2"), list = document.createElement("ul");
-        title.textContent = "Drafts on this device";
+        title.textContent = t("Drafts on this device");
         for (const each of kept.sort((a, b) => b.changed - a.changed)) {
-            const item = document.createElement("li"), name = `${each.told.site ?? "no site yet"}, ${each.told.start?.slice(0, 10) ?? "no day yet"}, ${each.told.sightings.length} sightings`;
+            const item = document.createElement("li"), name = [each.told.site ?? t("no site yet"), each.told.start?.slice(0, 10) ?? t("no day yet"), tn(each.told.sightings.length, "%1 sighting", "%1 sightings")].join(", ");
             item.className = "tools";
             const go = document.createElement("button"), drop = document.createElement("button");
             go.type = drop.type = "button";
-            [go.textContent, drop.textContent] = [`Go on with ${name}`, "Throw away"];
+            [go.textContent, drop.textContent] = [t("Go on with %1", name), t("Throw away")];
             drop.className = "quiet";
-            drop.setAttribute("aria-label", `Throw away the draft ${name}`);
+            drop.setAttribute("aria-label", t("Throw away the draft %1", name));
             go.addEventListener("click", async () => { await keepNow(); take(each); });
             drop.addEventListener("click", async () => { await store("readwrite", (drafts) => drafts.delete(each.survey)); listDrafts(); });
             item.append(go, drop);
@@ -280,7 +293,8 @@
             tellPhotos(row);
         });
         listDrafts();
-        form.querySelector("input:not([type=hidden])").focus();
+        rest.open = true;
+        form.querySelector("summary").focus();
     }
 
     // MARK: handing in
@@ -290,7 +304,7 @@
     async function ask(path, body, type) {
         const answer = await fetch(path, { method: "POST", body, headers: { "Content-Type": type, "X-Drover-Form": form.dataset.mark } });
         if (answer.ok) return answer.json();
-        const problem = await answer.json().catch(() => ({ detail: `The server answered ${answer.status}.` }));
+        const problem = await answer.json().catch(() => ({ detail: t("The server answered %1.", answer.status) }));
         // Not now: what is kept here goes again.
         if (answer.status >= 500 || answer.status === 429) throw new TypeError(problem.detail);
         throw new Refused(problem.detail, problem.faults ?? []);
@@ -301,10 +315,10 @@
         isTouched = true;
         await keepNow();
         isSending = true;
-        const faults = document.getElementById("faults"), button = form.querySelector("p.tools:last-of-type button");
+        const faults = document.getElementById("faults"), button = form.querySelector(":scope > p.tools:last-of-type button");
         faults.replaceChildren();
         button.disabled = true;
-        said.textContent = "It is being handed in …";
+        said.textContent = t("Sending…");
         try {
             const rows = [...document.getElementById("sightings").children];
             for (const row of rows) {
@@ -326,23 +340,24 @@
                 for (const fault of error.faults) faults.append(Object.assign(document.createElement("li"), { textContent: fault }));
             } else {
                 form.dataset.waits = "yes";
-                said.textContent = "Not handed in yet: it is kept on this device and goes when there is a network again. "
-                    + (error.message && navigator.onLine ? error.message : "");
+                said.textContent = t("Not handed in yet: it is kept on this device and goes when there is a network again.")
+                    + (error.message && navigator.onLine ? " " + error.message : "");
             }
         } finally { button.disabled = false; }
     }
 
     if (!correction) {
-        const now = new Date();
+        rest.open = false;
         fill({ schema: 1, sightings: [] });
         for (const list of lists) add(list);
-        const today = `${now.getFullYear()}-${digits(now.getMonth() + 1)}-${digits(now.getDate())}T${digits(now.getHours())}:${digits(now.getMinutes())}`;
-        top("start").value = today;
-        top("stop").value = today;
+        top("start").value = top("stop").value = now().slice(0, 16);
         form.addEventListener("input", keep);
         form.addEventListener("change", (event) => { if (["latitude", "longitude", "start"].includes(event.target.name)) nearNames(); });
         form.addEventListener("submit", (event) => { event.preventDefault(); send(); });
         addEventListener("online", () => { if (form.dataset.waits) send(); });
+        // A field that must be filled in may stand where it is folded away.
+        form.addEventListener("invalid", (event) => event.target.closest("details")?.setAttribute("open", ""), true);
+        window.droverSurvey = { form, top, add, number, keep, nearNames, now, survey: () => base };
         listDrafts();
     }
     form.dataset.ready = "yes";

@@ -41,7 +41,7 @@ function tourLines(map) {
  */
 function tourMarker(map, place, number, title, onclick, onDrag) {
     return map.pin({
-        at: tourTurned(place), kind: "tour-marker", text: String(number), label: `Waypoint ${number}: ${title}`, onclick,
+        at: tourTurned(place), kind: "tour-marker", text: String(number), label: t("Waypoint %1: %2", number, title), onclick,
         onDrag: onDrag && ((/** @type {[number, number]} */ at) => onDrag(tourTurned(at))),
     });
 }

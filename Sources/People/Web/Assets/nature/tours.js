@@ -16,7 +16,7 @@
     async function call(method, path, body, headers = {}) {
         const answer = await fetch(path, { method, body, headers: { "X-Drover-Form": root.dataset.form, ...headers } });
         const said = await answer.json().catch(() => ({}));
-        if (!answer.ok) throw new Error(said.detail || `The server answered ${answer.status}. Try again.`);
+        if (!answer.ok) throw new Error(said.detail || t("The server answered %1. Try again.", answer.status));
         return said;
     }
 
@@ -44,11 +44,11 @@
         ({ revision, version } = answer);
         at("walk").textContent = tour.waypoints.length < 2 ? "" : walkText(answer.walk.length_m, answer.walk.walking_min);
         at("missing").replaceChildren(...answer.missing.map((text) => make("li", { textContent: text })));
-        at("publish").textContent = `Publish version ${version + 1}`;
+        at("publish").textContent = t("Publish version %1", version + 1);
     }
 
     function walkText(metres, minutes) {
-        return `${(metres / 1000).toFixed(2)} km in straight lines, about ${minutes} min at 5 km/h without stops.`;
+        return t("%1 km in straight lines, about %2 min at 5 km/h without stops.", (metres / 1000).toFixed(2), minutes);
     }
 
     // MARK: The map
@@ -61,12 +61,12 @@
         trail(tour.track);
         way(tour.waypoints.map(place));
         frame(tour.corners && [tour.corners.south_west, tour.corners.north_east]);
-        at("trail").textContent = tour.track.length ? `The trail has ${tour.track.length} points.` : "There is no trail yet.";
+        at("trail").textContent = tour.track.length ? tn(tour.track.length, "The trail has %1 point.", "The trail has %1 points.") : t("No trail yet.");
     }
 
     function drawMarkers() {
         for (const marker of shown) marker.remove();
-        shown = tour.waypoints.map((waypoint, index) => tourMarker(map, place(waypoint), index + 1, waypoint.title || "without a title",
+        shown = tour.waypoints.map((waypoint, index) => tourMarker(map, place(waypoint), index + 1, waypoint.title || t("without a title"),
             () => list.children[index].querySelector("input").focus(),
             (dragged) => {
                 [waypoint.latitude, waypoint.longitude] = rounded(dragged);
@@ -77,7 +77,7 @@
 
     /** A marker that was typed at. It stays the same: leaving a field may be the beginning of dragging it. */
     function follow(waypoint, index) {
-        const label = `Waypoint ${index + 1}: ${waypoint.title || "without a title"}`;
+        const label = t("Waypoint %1: %2", index + 1, waypoint.title || t("without a title"));
         shown[index].move(tourTurned(place(waypoint)));
         shown[index].element.title = label;
         shown[index].element.setAttribute("aria-label", label);
@@ -96,6 +96,34 @@
         const all = [...tour.waypoints.map(place), ...tour.track];
         if (tour.corners) all.push(tour.corners.south_west, tour.corners.north_east);
         if (all.length > 0) map.fit(boundsOf(all.map(tourTurned)), 48, 16);
+        return all.length > 0;
+    }
+
+    /** An empty tour begins where the last one was worked on, or where the ranger is. */
+    function begin() {
+        const near = (root.dataset.near || "").split(" ").filter(Boolean).map((pair) => /** @type {[number, number]} */ (pair.split(",").map(Number)));
+        if (near.length === 2) map.fit(boundsOf(near.map(tourTurned)), 48, 16);
+        // Nobody is asked for it who only opens the page.
+        navigator.permissions?.query({ name: "geolocation" }).then(({ state }) => { if (state === "granted") goHere(false); }, () => {});
+    }
+
+    /** @param {boolean} isAsked by the ranger, who is told what keeps it from being done. */
+    function goHere(isAsked) {
+        if (!navigator.geolocation) return isAsked && say(t("This device does not tell where it is."), true);
+        navigator.geolocation.getCurrentPosition(({ coords }) => {
+            // Whoever has begun meanwhile is not moved away.
+            if (isAsked || tour.waypoints.length + tour.track.length === 0) map.fly([coords.longitude, coords.latitude], 15);
+        }, () => isAsked && say(t("This device does not tell where it is."), true), { timeout: 10_000, maximumAge: 60_000 });
+    }
+
+    /** A frame around all places with a quarter of a kilometre to spare, where the ranger has chosen none. */
+    function frameAll() {
+        const all = [...tour.waypoints.map(place), ...tour.track];
+        if (tour.corners || all.length === 0) return;
+        const [[west, south], [east, north]] = boundsOf(all.map(tourTurned)), high = 0.00225, wide = high / Math.cos(south * Math.PI / 180);
+        tour.corners = { south_west: rounded([south - high, west - wide]), north_east: rounded([north + high, east + wide]) };
+        changed();
+        fill();
     }
 
     function clicked(position) {
@@ -138,7 +166,7 @@
         const input = make(tag, { id, value: waypoint[name], ...properties });
         input.addEventListener("change", () => {
             if (!input.checkValidity() || (input.type === "number" && input.value === "")) {
-                say(`${label} of waypoint ${index + 1} is no number of degrees.`, true);
+                say(t("%1 of waypoint %2 is no number of degrees.", label, index + 1), true);
                 return;
             }
             waypoint[name] = input.type === "number" ? Number(input.value) : input.value;
@@ -152,25 +180,25 @@
         const button = (text, name, action, isDisabled = false) => {
             const made = make("button", { type: "button", className: "quiet", textContent: text, disabled: isDisabled });
             made.dataset.do = name;
-            made.setAttribute("aria-label", `${text}: waypoint ${index + 1}`);
+            made.setAttribute("aria-label", t("%1: waypoint %2", text, index + 1));
             made.addEventListener("click", doing(action));
             return made;
         };
         const file = make("input", { type: "file", id: `w-${index}-file`, accept: "image/jpeg,image/png,image/webp,video/mp4,video/webm" });
         file.addEventListener("change", doing(() => upload(waypoint, file)));
         return make("li", {}, make("fieldset", { className: "fields" },
-            make("legend", { textContent: `Waypoint ${index + 1}` }),
-            ...field(waypoint, index, "title", "Title", { type: "text", maxLength: 200 }),
-            ...field(waypoint, index, "latitude", "Latitude", { type: "number", step: "any", min: -90, max: 90 }),
-            ...field(waypoint, index, "longitude", "Longitude", { type: "number", step: "any", min: -180, max: 180 }),
-            ...field(waypoint, index, "text", "Text", { rows: 3, maxLength: 4000 }, "textarea"),
+            make("legend", { textContent: t("Waypoint %1", index + 1) }),
+            ...field(waypoint, index, "title", t("Title"), { type: "text", maxLength: 200 }),
+            ...field(waypoint, index, "latitude", t("Latitude"), { type: "number", step: "any", min: -90, max: 90 }),
+            ...field(waypoint, index, "longitude", t("Longitude"), { type: "number", step: "any", min: -180, max: 180 }),
+            ...field(waypoint, index, "text", t("Text"), { rows: 3, maxLength: 4000 }, "textarea"),
             ...(waypoint.media.length ? [make("ul", { className: "media" }, ...waypoint.media.map((name, number) => medium(waypoint, name, number)))] : []),
-            make("label", { htmlFor: file.id, textContent: "Add a picture (to 5 MB) or film (to 32 MB)" }), file,
+            make("label", { htmlFor: file.id, textContent: t("Add a picture (to 5 MB) or film (to 32 MB)") }), file,
             make("p", { className: "tools" },
-                button("Earlier", "earlier", () => move(index, -1), index === 0),
-                button("Later", "later", () => move(index, 1), index === tour.waypoints.length - 1),
-                button("Show on the map", "see", () => map.fly(tourTurned(place(waypoint)), Math.max(map.view().zoom, 15))),
-                button("Remove", "remove", () => {
+                button(t("Earlier"), "earlier", () => move(index, -1), index === 0),
+                button(t("Later"), "later", () => move(index, 1), index === tour.waypoints.length - 1),
+                button(t("Show on the map"), "see", () => map.fly(tourTurned(place(waypoint)), Math.max(map.view().zoom, 15))),
+                button(t("Remove"), "remove", () => {
                     tour.waypoints.splice(index, 1);
                     changed();
                     show();
@@ -183,8 +211,8 @@
         const picture = (media[name] || "").startsWith("video/")
             ? make("video", { src: address, controls: true, preload: "metadata" })
             : make("img", { src: address, alt: "" });
-        const remove = make("button", { type: "button", className: "quiet", textContent: "Remove" });
-        remove.setAttribute("aria-label", `Remove: picture or film ${number + 1} of ${waypoint.title || "the waypoint"}`);
+        const remove = make("button", { type: "button", className: "quiet", textContent: t("Remove") });
+        remove.setAttribute("aria-label", t("Remove: picture or film %1 of %2", number + 1, waypoint.title || t("the waypoint")));
         remove.addEventListener("click", () => {
             waypoint.media.splice(number, 1);
             changed();
@@ -196,13 +224,13 @@
     async function upload(waypoint, input) {
         const [file] = input.files;
         if (!file) return;
-        say(`${file.name} is sent.`);
+        say(t("Sending %1", file.name));
         const kept = await call("POST", `/tour-media?tour=${tourID}`, file, { "Content-Type": "application/octet-stream" });
         media[kept.medium] = kept.type;
         if (!waypoint.media.includes(kept.medium)) waypoint.media.push(kept.medium);
         changed();
         show();
-        say(`${file.name} is added: ${kept.type}, ${kept.bytes.toLocaleString("en")} bytes.`);
+        say(t("%1 is added: %2, %3 bytes.", file.name, kept.type, kept.bytes.toLocaleString("en")));
     }
 
     function move(index, by) {
@@ -213,7 +241,7 @@
         const buttons = list.children[index + by];
         const same = buttons.querySelector(`[data-do=${by < 0 ? "earlier" : "later"}]`);
         (same.disabled ? buttons.querySelector("input") : same).focus();
-        say(`Waypoint ${index + 1} is number ${index + by + 1} now.`);
+        say(t("Waypoint %1 is number %2 now.", index + 1, index + by + 1));
     }
 
     // MARK: The tour as a whole
@@ -234,7 +262,7 @@
         });
     }
     at("zoom")?.addEventListener("change", () => {
-        if (!at("zoom").checkValidity() || at("zoom").value === "") return say("The finest zoom is no whole number from 0 to 17.", true);
+        if (!at("zoom").checkValidity() || at("zoom").value === "") return say(t("The finest zoom is no whole number from 0 to 17."), true);
         tour.map_zoom = Number(at("zoom").value);
         changed();
     });
@@ -255,6 +283,7 @@
         fill();
     });
     at("see").addEventListener("click", fit);
+    at("here").addEventListener("click", () => goHere(true));
     at("undo").addEventListener("click", () => {
         tour.track.pop();
         changed();
@@ -274,7 +303,7 @@
         changed();
         drawLines();
         fit();
-        say(`${file.name} has ${read.points} points; ${read.track.length} of them draw the trail.`);
+        say(t("%1 has %2 points; %3 of them draw the trail.", file.name, read.points, read.track.length));
     }));
 
     at("propose").addEventListener("click", doing(async () => {
@@ -282,9 +311,9 @@
             JSON.stringify({ places: tour.waypoints.map(place), is_round: at("round").checked }), { "Content-Type": "application/json" });
         const isSame = found.order.every((place, index) => place === index);
         at("proposal").textContent = isSame
-            ? `The order as it is is the shortest that was found: ${walkText(found.length_m, found.walking_min)}`
-            : `Shortest order: ${found.order.map((index) => index + 1).join(", ")}. ${walkText(found.length_m, found.walking_min)}`
-                + ` As it is: ${walkText(found.given_length_m, found.given_walking_min)}`;
+            ? t("The order as it is is the shortest that was found: %1", walkText(found.length_m, found.walking_min))
+            : t("Shortest order: %1. %2 As it is: %3", found.order.map((index) => index + 1).join(", "), walkText(found.length_m, found.walking_min),
+                walkText(found.given_length_m, found.given_walking_min));
         proposed = isSame ? null : found.order;
         at("accept").hidden = isSame;
     }));
@@ -294,22 +323,23 @@
         changed();
         show();
         list.querySelector("input").focus();
-        say("The waypoints stand in the proposed order.");
+        say(t("The waypoints stand in the proposed order."));
     });
 
     async function save() {
         take(await call("PUT", `/tours/${tourID}/draft`, JSON.stringify(tour), { "Content-Type": "application/json", "If-Match": String(revision) }));
         isDirty = false;
-        say("Saved.");
+        say(t("Saved."));
     }
     at("save").addEventListener("click", doing(save));
     at("publish").addEventListener("click", doing(async () => {
+        frameAll();
         if (isDirty) await save();
         const made = await call("POST", `/tours/${tourID}/publish`, JSON.stringify({ revision, version: version + 1 }), { "Content-Type": "application/json" });
         version = made.version;
-        at("publish").textContent = `Publish version ${version + 1}`;
-        at("published").replaceChildren(`Version ${made.version} is published: ${made.bytes.toLocaleString("en")} bytes. `,
-            make("a", { href: made.package, textContent: "Download the package" }));
+        at("publish").textContent = t("Publish version %1", version + 1);
+        at("published").replaceChildren(t("Version %1 is published: %2 bytes.", made.version, made.bytes.toLocaleString("en")) + " ",
+            make("a", { href: made.package, textContent: t("Download the package") }));
     }));
 
     // The last: everything above answers by now.
@@ -318,7 +348,7 @@
         ({ tour, media } = kept);
         take(kept);
         fill();
-        fit();
+        if (!fit()) begin();
         root.dataset.ready = "yes";
     })();
 })();

@@ -32,10 +32,10 @@
         for (const [vehicle, { state, words }] of told) {
             const said = place(vehicle);
             if (!said) continue;
-            const [tone, label] = { done: ["ok", "Done: "], failed: ["warning", "Not done: "] }[state] ?? ["info", ""];
+            const [tone, text] = { done: ["ok", t("Done: %1", words)], failed: ["warning", t("Not done: %1", words)] }[state] ?? ["info", words];
             said.className = said.tagName === "P" ? `strip ${tone}` : `asked ${tone}`;
             said.removeAttribute("hidden");
-            if (said.textContent !== label + words) said.textContent = label + words;
+            if (said.textContent !== text) said.textContent = text;
             for (const button of document.querySelectorAll(`[data-connect="${CSS.escape(vehicle)}"]`)) {
                 button.toggleAttribute("aria-busy", state === "waiting");
             }
@@ -57,7 +57,7 @@
             const found = await answer.json();
             if (found.state !== "waiting") return found;
         }
-        return { state: "failed", words: "No answer yet. Details shows what came of it." };
+        return { state: "failed", words: t("No answer yet. Details shows what came of it.") };
     }
 
     async function ask(/** @type {HTMLButtonElement} */ button, /** @type {HTMLFormElement} */ form) {
@@ -67,20 +67,20 @@
         for (const [name, value] of new FormData(form)) if (typeof value === "string") fields.set(name, value);
         const request = newID();
         fields.set("id", request);
-        tell(vehicle, "waiting", "Connecting…");
+        tell(vehicle, "waiting", t("Connecting…"));
         try {
             const answer = await fetch(button.getAttribute("formaction") ?? form.action, {
                 method: "POST", body: fields, redirect: "manual", headers: { Accept: "application/json" },
             });
             if (answer.type !== "opaqueredirect" && !answer.ok) {
                 const problem = await answer.json().catch(() => null);
-                return tell(vehicle, "failed", problem?.detail ?? "The machine could not be asked. Reload the page and try again.");
+                return tell(vehicle, "failed", problem?.detail ?? t("The machine could not be asked. Reload the page and try again."));
             }
             const found = await outcome(vehicle, request, Number(button.dataset.patience ?? patienceMs));
             tell(vehicle, found.state, found.words);
             droverLive.refresh();
         } catch {
-            tell(vehicle, "failed", "The server cannot be reached. Try again.");
+            tell(vehicle, "failed", t("The server cannot be reached. Try again."));
         }
     }
 

@@ -23,7 +23,7 @@
         }
         bulk.hidden = selected.size === 0;
         const words = document.getElementById("selected");
-        if (words) words.textContent = selected.size === 1 ? "1 machine selected" : `${selected.size} machines selected`;
+        if (words) words.textContent = tn(selected.size, "%1 machine selected", "%1 machines selected");
     }
 
     document.addEventListener("change", (event) => {

@@ -25,18 +25,18 @@
     }
 
     async function send(/** @type {File} */ file) {
-        tell("Sending…");
+        tell(t("Sending…"));
         try {
             const body = await small(file).catch(() => null);
-            if (!body) return tell("This photo cannot be read. Choose a JPEG, PNG or WebP file.");
+            if (!body) return tell(t("This photo cannot be read. Choose a JPEG, PNG or WebP file."));
             const answer = await fetch(label.dataset.address ?? "", {
                 method: "POST", body, headers: { "X-Drover-Form": label.dataset.mark ?? "", "Content-Type": "image/jpeg", Accept: "application/json" },
             });
             if (answer.ok) return location.reload();
             const problem = await answer.json().catch(() => null);
-            tell(problem?.detail ?? "The photo was not saved. Reload the page and try again.");
+            tell(problem?.detail ?? t("The photo was not saved. Reload the page and try again."));
         } catch {
-            tell("The server cannot be reached. Try again.");
+            tell(t("The server cannot be reached. Try again."));
         }
     }
 

@@ -11,6 +11,8 @@
         drover.charts?.news();
     });
     droverLive.start();
+    // On a phone the tabs scroll: the one that is shown is in view.
+    document.querySelector(".tabs.near [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 
     // The map has the way of what the charts show, coloured by the first of them; the dot is where the vehicle was under their crosshair.
     const element = document.getElementById("way");
@@ -57,7 +59,7 @@
         map = drover.map(element, {
             bounds: boundsOf(path), pad: 40, maxZoom: 16, vehicles: [vehicle()], names: "always",
             track: path.length > 1 ? { path, value: found, scale, arrows: false, width: 3.5 } : undefined,
-            label: "The vehicle’s route",
+            label: t("The vehicle’s route"),
         });
         if (signal && scale) key(signal, scale);
     });

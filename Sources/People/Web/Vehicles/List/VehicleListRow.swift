@@ -30,8 +30,8 @@ struct VehicleListRow {
 
         /// `Coolant Temperature 98.5 °C`
         func words(_ units: DriverSettings.Units) -> String {
-            if isAbsent { return "No word of \(AlertWords.lowered(parameter))" }
-            if isFlag { return AlertWords.special(parameter) ?? "\(parameter): no" }
+            if isAbsent { return t("No word of \(AlertWords.lowered(parameter))") }
+            if isFlag { return AlertWords.special(parameter) ?? t("\(parameter): no") }
             return parameter + (worst.map { " \(ShownValue($0, unit: unit, in: units).text)" } ?? "")
         }
     }

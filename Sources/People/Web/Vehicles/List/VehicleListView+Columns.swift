@@ -10,15 +10,15 @@ extension VehicleListView {
 
         var name: String {
             switch self {
-            case .state: "State"
-            case .own: "Class"
-            case .model: "Model"
-            case .tags: "Tags"
-            case .days: "14 days"
-            case .heard: "Last heard"
-            case .alerts: "Open alerts"
-            case .id: "Id"
-            case .kind: "Kind"
+            case .state: t("State")
+            case .own: t("Class")
+            case .model: t("Model")
+            case .tags: t("Tags")
+            case .days: t("14 days")
+            case .heard: t("Last heard")
+            case .alerts: t("Open alerts")
+            case .id: t("Id")
+            case .kind: t("Kind")
             }
         }
     }
@@ -41,7 +41,7 @@ extension VehicleListView {
         case .id: head(column.name, "vehicle")
         case .alerts: "<th scope=\"col\" class=\"num\">\(column.name)</th>"
         case .days:
-            "<th scope=\"col\" title=\"\(caller.units == .us ? "Miles" : "Kilometres") a day of cars, engine hours a day of machines, by UTC days\">\(column.name)</th>"
+            "<th scope=\"col\" title=\"\(caller.units == .us ? t("Miles a day of cars, engine hours a day of machines, by UTC days") : t("Kilometres a day of cars, engine hours a day of machines, by UTC days"))\">\(column.name)</th>"
         case .tags, .kind: "<th scope=\"col\">\(column.name)</th>"
         }
     }
@@ -60,20 +60,20 @@ extension VehicleListView {
 
     private func cell(_ column: Column, _ row: VehicleListRow) -> HTML {
         switch column {
-        case .state: return "<td data-l=\"State\">\(standing(row))</td>"
+        case .state: return "<td data-l=\"\(t("State"))\">\(standing(row))</td>"
         case .own: return classCell(row)
-        case .model: return "<td data-l=\"Model\">\(row.model ?? "–")</td>"
+        case .model: return "<td data-l=\"\(t("Model"))\">\(row.model ?? "–")</td>"
         case .tags:
             let common: [HTML] = row.tags.map { "<a class=\"tag\" href=\"/vehicles?tag=\(encoded: $0)\">\($0)</a>" }
             return "<td class=\"off\">\((common + row.ownTags.map(DealerWords.tag)).joined(separator: " "))</td>"
-        case .days: return "<td data-l=\"14 days\" class=\"nowrap days\">\(picture(row))</td>"
+        case .days: return "<td data-l=\"\(t("14 days"))\" class=\"nowrap days\">\(picture(row))</td>"
         case .heard:
             let heard: HTML =
                 row.lastMs.map { HTML.relativeTime($0, nowMs, caller.clock) } ?? "<span class=\"faint\">never</span>"
-            return "<td data-l=\"Heard\" class=\"nowrap\">\(heard)</td>"
-        case .alerts: return "<td data-l=\"Open alerts\" class=\"num\">\(row.openAlerts)</td>"
-        case .id: return "<td data-l=\"Id\" class=\"nowrap\">\(row.vehicle)</td>"
-        case .kind: return "<td data-l=\"Kind\">\(row.kind == .car ? "Car" : "Machine")</td>"
+            return "<td data-l=\"\(t("Heard"))\" class=\"nowrap\">\(heard)</td>"
+        case .alerts: return "<td data-l=\"\(t("Open alerts"))\" class=\"num\">\(row.openAlerts)</td>"
+        case .id: return "<td data-l=\"\(t("Id"))\" class=\"nowrap\">\(row.vehicle)</td>"
+        case .kind: return "<td data-l=\"\(t("Kind"))\">\(row.kind == .car ? t("Car") : t("Machine"))</td>"
         }
     }
 
@@ -81,7 +81,7 @@ extension VehicleListView {
     private func picture(_ row: VehicleListRow) -> HTML {
         guard let days = days.of(row.kind, row.vehicle) else { return "<span class=\"faint\">–</span>" }
         let total = VehicleDays.total(days, row.kind, caller.units)
-        let number = FleetSums.grouped(total.value, total.value < 100 ? 1 : 0)
+        let number = GroupedNumber.short(total.value, total.value < 100 ? 1 : 0)
         return """
             <span class="cell">\(HTML.bars(values: days, tone: row.isSilent ? .quiet : .accent, width: 84, height: 24))\
             <span>\(number)<span class="u"> \(total.unit)</span></span></span>
@@ -89,19 +89,19 @@ extension VehicleListView {
     }
 
     private func standing(_ row: VehicleListRow) -> HTML {
-        if row.isDisabled { return HTML.pill("quiet", "Disabled") }
+        if row.isDisabled { return HTML.pill("quiet", t("Disabled")) }
         let unmonitored: HTML =
             row.notMonitored.map {
-                "\(HTML.pill("quiet", "Not monitored")) <span class=\"faint small\">\($0.short)</span>"
+                "\(HTML.pill("quiet", t("Not monitored"))) <span class=\"faint small\">\($0.short)</span>"
             } ?? ""
         guard let alert = row.alert else {
             if row.notMonitored != nil { return unmonitored }
-            return row.isSilent ? HTML.pill("silent", "Silent") : HTML.pill("ok", "Fine")
+            return row.isSilent ? HTML.pill("silent", t("Silent")) : HTML.pill("ok", t("Fine"))
         }
         let more: HTML = row.openAlerts > 1 ? " <span class=\"faint small\">and \(row.openAlerts - 1) more</span>" : ""
         let pill =
             alert.isDueSoon
-            ? HTML.pill("service", "\(alert.parameter): due soon")
+            ? HTML.pill("service", t("\(alert.parameter): due soon"))
             : HTML.pill(alert.severity.rawValue, alert.words(caller.units))
         return
             "<a href=\"/alerts/\(encoded: alert.id)\">\(pill)</a>\(more)\(unmonitored.isEmpty ? "" : " " + unmonitored)"

@@ -25,7 +25,7 @@ extension VehicleListView {
         return """
             <form class="bulk" id="bulk" method="get" action="/vehicles/stickers"><b id="selected">Selected machines</b>
             \(own == nil ? "" : marks)
-            <label class="sr" for="paper">Paper</label><select class="box" id="paper" name="paper">\(StickerSheet.Paper.options(caller))</select>\
+            <label for="paper">Stickers on</label><select class="box" id="paper" name="paper">\(StickerSheet.Paper.options(caller))</select>\
             <button class="btn small">\(HTML.icon(.qr))QR stickers</button>
             <span class="grow"></span><button class="btn small ghost" type="reset" hidden>Clear</button></form>
             \(mayConnect ? connect : "")
@@ -47,9 +47,15 @@ extension VehicleListView {
     /// Stickers of all that is listed.
     var stickers: HTML {
         guard hasMachines, kind != .car, state.isEmpty else { return "" }
+        let all = address(["kind": "", "sort": "", "disabled": ""], of: "/vehicles/stickers")
+        let start: HTML = all == "/vehicles/stickers" ? "\(all)?paper=" : "\(all)&amp;paper="
+        // The usual one first.
+        let usual = StickerSheet.Paper.standard(caller)
+        let papers = [usual] + StickerSheet.Paper.allCases.filter { $0 != usual }
+        let links: [HTML] = papers.map { "<a href=\"\(start)\($0.rawValue)\">\(HTML.icon(.qr))\($0.words)</a>" }
         return """
-            <a class="btn small hide-phone" href="\(address(["kind": "", "sort": "", "disabled": ""], of: "/vehicles/stickers"))">\
-            \(HTML.icon(.qr))QR stickers</a>
+            <details class="menu end hide-phone"><summary class="btn small">\(HTML.icon(.qr))QR stickers</summary>\
+            <div class="pop"><div class="eyebrow">A PDF of all that is listed, on</div>\(links.joined())</div></details>
             """
     }
 
@@ -63,7 +69,7 @@ extension VehicleListView {
 
     func classCell(_ row: VehicleListRow) -> HTML {
         guard let ownClass = row.ownClass else { return "<td class=\"off\"></td>" }
-        return "<td data-l=\"Class\"><a href=\"/vehicles?class=\(encoded: ownClass)\">\(ownClass)</a></td>"
+        return "<td data-l=\"\(t("Class"))\"><a href=\"/vehicles?class=\(encoded: ownClass)\">\(ownClass)</a></td>"
     }
 }
 
@@ -93,8 +99,8 @@ struct DealerWords {
                 \(HTML.options([("", any)] + known.map { ($0, $0) }, chosen))</select></label>
                 """
         }
-        return choice("class", "Class", "Class: any", classes, ownClass)
-            + choice("own", "My tag", "My tag: any", tags, ownTag)
+        return choice("class", .t("Class"), t("Class: any"), classes, ownClass)
+            + choice("own", .t("My tag"), t("My tag: any"), tags, ownTag)
     }
 
     /// Only the dealer sees it.

@@ -11,7 +11,9 @@ struct VehicleListView {
     private static let sortedMax: Int64 = 5_000
     private static let rowsMax: Int64 = 100
     private static let orders = ["name", "vehicle", "model", "class", "heard", "alerts"]
-    private static let states = [("", "All"), ("attention", "Need attention"), ("silent", "Silent for a day")]
+    private static var states: [(String, String)] {
+        [("", t("All")), ("attention", t("Need attention")), ("silent", t("Silent for a day"))]
+    }
 
     let caller: PageCaller
     let nowMs: Int64
@@ -140,8 +142,8 @@ struct VehicleListView {
     }
 
     private var filter: HTML {
-        let kinds = [("", "Kind: any"), ("machine", "Machines"), ("car", "Cars")]
-        let tagged = [("", "Tag: any")] + tags.map { ($0, $0) }
+        let kinds = [("", t("Kind: any")), ("machine", t("Machines")), ("car", t("Cars"))]
+        let tagged = [("", t("Tag: any"))] + tags.map { ($0, $0) }
         let kept: [HTML] = [("state", state), ("sort", order), (ColumnChoice.parameter, columns.text)].filter {
             !$0.1.isEmpty
         }.map {
@@ -175,12 +177,13 @@ struct VehicleListView {
                 search.isEmpty && tag.isEmpty && ownClass.isEmpty && ownTag.isEmpty && kind == nil && state.isEmpty
             return isAll
                 ? HTML.emptyState(
-                    .car, "No vehicles yet", "Add one, or let its box or logger send: it shows here within a minute.")
-                : HTML.emptyState(.find, "No vehicle fits", "Try another word, or fewer filters.")
+                    .car, t("No vehicles yet"),
+                    .t("Add one, or let its box or logger send: it shows here within a minute."))
+                : HTML.emptyState(.find, t("No vehicle fits"), .t("Try another word, or fewer filters."))
         }
         let heads =
-            [head("Vehicle", "name", before: all)] + shown.map { head($0) }
-            + ["<th scope=\"col\"><span class=\"sr\">\(mayConnect ? "Connect and map" : "Map")</span></th>"]
+            [head(t("Vehicle"), "name", before: all)] + shown.map { head($0) }
+            + ["<th scope=\"col\"><span class=\"sr\">\(mayConnect ? t("Connect and map") : t("Map"))</span></th>"]
         let lines = rows.map { row -> HTML in "<tr\(" class=\"faint\"", if: row.isDisabled)>\(cells(row))</tr>\n" }
         return """
             <div class="scroll" role="region" aria-label="Vehicles" tabindex="0"><table class="table cards">
@@ -209,7 +212,7 @@ struct VehicleListView {
         return """
             <div class="pager"><span id="count" role="status">\(caller.words.count(Int(found), .vehicle))</span>\
             \(found > VehicleListView.rowsMax ? "<span class=\"faint\">\(first + 1)–\(last)</span>" : "")\(more)<span class="grow"></span>\
-            \(page > 1 ? link(page - 1, "Previous") : "")\(last < found ? link(page + 1, "Next") : "")</div>
+            \(page > 1 ? link(page - 1, t("Previous")) : "")\(last < found ? link(page + 1, t("Next")) : "")</div>
             """
     }
 }

@@ -17,16 +17,16 @@ struct CampusSnapshot {
 
         var shown: String {
             switch self {
-            case .cancelled: "Ride cancelled"
-            case .expired: "Ride given up: no vehicle in time"
-            case .refused: "Ride refused"
-            case .ended: "Ride ended before its drop-off"
-            case .override: "Driver refused a ride"
-            case .breakdown: "Breakdown"
-            case .silence: "Driver silent: out of service"
-            case .handOver: "Ride given to another vehicle"
-            case .fellSilent: "Vehicle silent: it gets no rides"
-            case .outOfService: "Out of service"
+            case .cancelled: t("Ride cancelled")
+            case .expired: t("Ride given up: no vehicle in time")
+            case .refused: t("Ride refused")
+            case .ended: t("Ride ended before its drop-off")
+            case .override: t("Driver refused a ride")
+            case .breakdown: t("Breakdown")
+            case .silence: t("Driver silent: out of service")
+            case .handOver: t("Ride given to another vehicle")
+            case .fellSilent: t("Vehicle silent: it gets no rides")
+            case .outOfService: t("Out of service")
             }
         }
     }
@@ -92,6 +92,13 @@ struct CampusSnapshot {
             rides: rides,
             riders: keys.isEmpty ? [:] : try RideQueries.riders(keys, on: connection),
             offset: try RideQueries.offsets([campus], on: connection)[campus] ?? 0, events: events, times: times)
+    }
+
+    var names: PlaceNames { PlaceNames(settings) }
+
+    /// It was seen too long ago.
+    func isStale(_ vehicle: VehicleNow, nowMs: Int64) -> Bool {
+        CampusTextView.isStale(vehicle.seenMs, isSilent: vehicle.isSilent, settings, nowMs: nowMs)
     }
 
     func rider(_ ride: RideNow) -> String {

@@ -1,6 +1,7 @@
 internal import Fleet
 internal import HTTPServer
 internal import Postgres
+internal import Presentation
 internal import Storage
 
 extension CampusPageRoutes {
@@ -59,9 +60,9 @@ extension CampusPageRoutes {
 
     private func shown(_ page: RideView, status: Int = 200) -> Response {
         shown(
-            page.isOutstanding ? "your ride" : "ask for a ride", at: "/ride", heading: page.heading, page.caller,
+            page.isOutstanding ? t("Your ride") : t("Ask for a ride"), at: "/ride", heading: page.heading, page.caller,
             scripts: ["campus/ride.js"],
-            status: status, main: page.html(base))
+            status: status, isFull: true, main: page.html(base))
     }
 
     /// The form's key names the ride: the same form, sent twice or after a reload, is the same ride.
@@ -69,7 +70,7 @@ extension CampusPageRoutes {
         _ request: Request, _ caller: PageCaller, _ person: Caller, _ fields: FormFields, _ connection: Connection
     ) throws -> Response {
         var page = try RideView.read(caller, person, on: connection)
-        for name in CampusPageRoutes.places + CampusPageRoutes.words + ["passengers"] {
+        for name in CampusPageRoutes.places + CampusPageRoutes.words + ["passengers", "from_place", "to_place"] {
             page.typed[name] = String((fields[name] ?? "").prefix(1_000))
         }
         page.key = String((fields["key"] ?? "").prefix(64))
@@ -79,17 +80,25 @@ extension CampusPageRoutes {
             page.notice = .fault(why)
             return shown(page, status: status)
         }
-        for (prefix, what) in [("from_", "where you start"), ("to_", "where you go")]
-        where ["address", "latitude_deg", "longitude_deg"].allSatisfy({ (fields[prefix + $0] ?? "").isEmpty }) {
-            return again("Say \(what): an address, or a place on the map.", 422)
-        }
+        let taken = try taken(fields, person, connection)
+        let ends: [CampusEnd]
+        do throws(CampusEnd.Fault) {
+            ends = try CampusEnd.read(fields, again: taken, page.settings)
+        } catch { return again(error.text, 422) }
         let order = FormRequest(
-            request, fields, numbers: CampusPageRoutes.places + ["passengers"], texts: CampusPageRoutes.words)
+            request, fields, numbers: ends.flatMap(\.numbers) + ["passengers"],
+            texts: ends.flatMap(\.texts) + ["description"], said: ends.flatMap(\.said))
         let id = CampusRoutes.id("r", of: person, key: fields["key"])
-        return campuses.pickup(order.request, person).then { response in
+        return campuses.pickup(order.request, person).thenPage { response in
             if let why = FormRequest.fault(response) { return again(why, response.status) }
             // Taken, and decided or not yet.
             return .seeOther(response.status == 202 ? "/ride?asked=\(id)" : "/ride")
         }
+    }
+    /// The rider's own ride that is asked for again, if it is one.
+    private func taken(_ fields: FormFields, _ person: Caller, _ connection: Connection) throws -> RideNow? {
+        guard let id = fields["again"], VehicleID.isValid(id.utf8) else { return nil }
+        let ride = try RideQueries.ride(RideQueries.Key(person.campus, id), on: connection)
+        return ride.flatMap { $0.pickup.rider == person.id ? $0 : nil }
     }
 }

@@ -24,7 +24,7 @@ extension CampusPageRoutes {
                 let page = DispatchMonitorView(
                     view: view, campuses: campuses, caller: caller, nowMs: nowMs, hasRoads: routes != nil)
                 return shown(
-                    "dispatch", at: "/dispatch", heading: page.heading, caller, scripts: [], main: page.html(base))
+                    t("Dispatch"), at: "/dispatch", heading: page.heading, caller, scripts: [], main: page.html(base))
             }
         }
         router.add("GET", "/dispatch/{campus}/stream") { request in
@@ -63,12 +63,14 @@ extension CampusPageRoutes {
         _ campus: String, _ ride: RideNow, _ caller: PageCaller, _ connection: Connection
     ) throws -> DecisionView {
         let told = try connection.query(queries["dispatch_why"], [.text(ride.pickup.request), .text(campus)])
-        return DecisionView(campus: campus, ride: ride, decisions: try DecisionView.decisions(told), caller: caller)
+        return DecisionView(
+            campus: campus, names: PlaceNames(try RideQueries.settings(campus, on: connection)), ride: ride,
+            decisions: try DecisionView.decisions(told), caller: caller)
     }
 
     private func shown(_ page: DecisionView, status: Int = 200) -> Response {
         var response = PageShell(caller: page.caller, assets: assets).page(
-            "why this vehicle", at: "/dispatch", heading: page.heading, main: page.html())
+            t("Why this vehicle"), at: "/dispatch", heading: page.heading, main: page.html())
         response.status = status
         return response
     }
@@ -93,7 +95,7 @@ extension CampusPageRoutes {
     }
 
     /// Campuses that the account dispatches; an administrator all.
-    private func watched(
+    func watched(
         _ caller: PageCaller, _ connection: Connection
     ) throws -> [(id: String, name: String)] {
         let all = try BoundPersonStore.campuses(on: connection)
@@ -121,10 +123,10 @@ extension CampusPageRoutes {
         if isBound { return CampusRoutes.notFound }
         guard caller.roles.contains(.administrator) else { return binding(caller, BindForm(.dispatcher)) }
         return PageShell(caller: caller, assets: assets).page(
-            "dispatch", at: "/dispatch", heading: PageHeading("Dispatch"),
+            t("Dispatch"), at: "/dispatch", heading: PageHeading(t("Dispatch")),
             main: """
                 <section class="card">\(HTML.emptyState(
-                    .dispatch, "No campus yet", "Publish one with <code>drover campus publish</code>."))</section>
+                    .dispatch, t("No campus yet"), "Publish one with <code>drover campus publish</code>."))</section>
                 """
         )
     }

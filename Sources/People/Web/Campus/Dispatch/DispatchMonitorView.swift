@@ -4,11 +4,9 @@ internal import Presentation
 internal import Reports
 internal import Storage
 
-/// The dispatcher's monitor: vehicles with their itineraries and open rides on a map and in tables that say the same, what went
+/// The dispatcher's monitor: what needs somebody first, vehicles and open rides on a map, a timeline and tables that say the same, what went
 /// otherwise than planned, and waiting and riding beside the last weeks.
 struct DispatchMonitorView {
-    private static let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-
     let view: CampusSnapshot
     let campuses: [(id: String, name: String)]
     let caller: PageCaller
@@ -16,7 +14,11 @@ struct DispatchMonitorView {
     /// There is a routing service to draw itineraries along roads.
     let hasRoads: Bool
 
-    var heading: PageHeading { PageHeading("Dispatch: \(view.settings.name)") }
+    var heading: PageHeading {
+        PageHeading(
+            t("Dispatch: \(view.settings.name)"),
+            actions: "<a class=\"btn\" href=\"/dispatch/\(encoded: view.campus)/places\">\(HTML.icon(.pin))Places</a>")
+    }
 
     func html(_ base: BaseMap) -> HTML {
         let campus = URLText.escaped(view.campus)
@@ -25,12 +27,12 @@ struct DispatchMonitorView {
             <p id="said" role="status" data-live class="told">\(said)</p>
             \(CampusTextView.updated(caller, nowMs: nowMs))
             <div class="beside" id="follow" data-stream="/dispatch/\(campus)/stream" data-event="campus">
-            \(CampusTextView.map(base, view.settings, label: "Map of vehicles, itineraries and open stops; the tables say the same"))
-            <div>
+            \(DispatchNeedsView(view: view, caller: caller, nowMs: nowMs).html)
+            \(CampusTextView.map(base, view.settings, label: t("Map of vehicles, itineraries and open stops; the tables say the same")))
+            </div>
+            \(DispatchTimelineView(view: view, caller: caller, nowMs: nowMs).html)
             \(vehicles)
             \(rides)
-            </div>
-            </div>
             \(events)
             \(times)
             <details class="small"><summary>Try other weights</summary>
@@ -48,12 +50,17 @@ struct DispatchMonitorView {
     private var said: String {
         let queued = view.rides.count { $0.state == .queued }
         let alarmed = view.vehicles.filter(\.isAlarmed).map(\.vehicle)
-        let alarm =
-            alarmed.isEmpty
-            ? ""
-            : " Needs attention: \(alarmed.joined(separator: ", ")), silent with passengers on board. Call, then end the rides or hand them over."
-        let rides = view.rides.count == 1 ? "1 open ride" : "\(view.rides.count) open rides"
-        return "\(caller.words.count(view.vehicles.count, .vehicle)), \(rides), \(queued) waiting." + alarm
+        let vehicles = caller.words.count(view.vehicles.count, .vehicle)
+        let open = view.rides.count
+        let now = t(
+            open, one: "\(vehicles), \(open) open ride, \(queued) waiting.",
+            many: "\(vehicles), \(open) open rides, \(queued) waiting.")
+        guard !alarmed.isEmpty else { return now }
+        let names = alarmed.joined(separator: ", ")
+        return now + " "
+            + t(
+                "Needs attention: \(names), silent with passengers on board. Call, then end the rides or hand them over."
+            )
     }
 
     // MARK: Tables. Each body is replaced by itself when it changes.
@@ -74,8 +81,8 @@ struct DispatchMonitorView {
 
     private var vehicles: HTML {
         table(
-            "vehicles", "Vehicles", ["Vehicle", "Driver", "Next stops", "Seats taken", "Seen"],
-            view.vehicles.map(vehicle), empty: "No vehicle in service.")
+            "vehicles", t("Vehicles"), [t("Vehicle"), t("Driver"), t("Next stops"), t("Seats taken"), t("Seen")],
+            view.vehicles.map(vehicle), empty: t("No vehicle in service."))
     }
 
     /// With the day when it is not today.
@@ -97,28 +104,30 @@ struct DispatchMonitorView {
         let stops: [HTML] = vehicle.stops.map { stop in
             let ride = view.rides.first { $0.pickup.request == stop.dropLast(2) }
             let name = ride.map(view.rider) ?? String(stop.dropLast(2))
-            return "<li>\(stop.hasSuffix(" p") ? "↑ pick up" : "↓ drop off") \(name)</li>"
+            return stop.hasSuffix(" p") ? "<li>↑ pick up \(name)</li>" : "<li>↓ drop off \(name)</li>"
         }
         let state: HTML = vehicle.state == .leaving ? "<br><span class=\"soft\">leaving service</span>" : ""
         let alarm: HTML =
             vehicle.isAlarmed ? "<br><span class=\"critical\">needs attention: silent with passengers, call</span>" : ""
-        let isStale = CampusTextView.isStale(
-            vehicle.seenMs, isSilent: vehicle.isSilent, view.settings, nowMs: nowMs)
+        let isStale = view.isStale(vehicle, nowMs: nowMs)
         let silent: HTML = isStale ? "<br><span class=\"warning\">silent: gets no rides</span>" : ""
         let kind = vehicle.isAlarmed ? "alarm" : isStale ? "stale" : "vehicle"
         return """
-            <tr \(CampusTextView.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: kind)) data-way="\(CampusTextView.data(way))"\(road)>\
+            <tr \(CampusTextView.mark("●", "\(vehicle.vehicle), \(vehicle.driverName)", vehicle.place, kind: kind, short: vehicle.vehicle)) data-way="\(CampusTextView.data(way))"\(road)>\
             <th scope="row">\(vehicle.vehicle)</th><td>\(vehicle.driverName)\(state)\(alarm)\(silent)</td>\
-            <td>\(stops.isEmpty ? "none" : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
-            <td>\(vehicle.onBoard) of \(vehicle.capacity)</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(caller.words.age(vehicle.seenMs, nowMs: nowMs))</td></tr>
+            <td>\(stops.isEmpty ? .t("none") : "<ol class=\"short\">\(stops.joined())</ol>")</td>\
+            <td>\(t("\(vehicle.onBoard) of \(vehicle.capacity)"))</td><td class="k\(isStale ? " stale" : "")">\(seen(vehicle.seenMs))<br>\(caller.words.age(vehicle.seenMs, nowMs: nowMs))</td></tr>
             """
     }
 
     private var rides: HTML {
         table(
-            "rides", "Open rides",
-            ["Rider", "State", "Vehicle", "From and to", "Passengers", "Pickup", "Drop-off", "Why"],
-            view.rides.map(ride), empty: "Nobody waits or rides.")
+            "rides", t("Open rides"),
+            [
+                t("Rider"), t("State"), t("Vehicle"), t("From and to"), t("Passengers"), t("Pickup"), t("Drop-off"),
+                t("Why"),
+            ],
+            view.rides.map(ride), empty: t("Nobody waits or rides."))
     }
 
     private func ride(_ ride: RideNow) -> HTML {
@@ -136,15 +145,15 @@ struct DispatchMonitorView {
             return .text(ms.map { String(caller.clock.second($0).prefix(5)) }) ?? "–"
         }
         func end(_ sign: String, _ what: String, _ address: String?, _ place: Position, shows: Bool) -> HTML {
-            let mark: HTML = shows ? CampusTextView.mark(sign, "\(what) \(name)", place, kind: "stop") : ""
-            return "<span \(mark)>\(sign) \(CampusTextView.place(address, place))</span>"
+            let mark: HTML = shows ? CampusTextView.mark(sign, what, place, kind: "stop", short: name) : ""
+            return "<span \(mark)>\(sign) \(CampusTextView.place(address, place, view.names))</span>"
         }
-        let line = ride.placeInLine.map { ", number \($0) in line" } ?? ""
+        let state = ride.placeInLine.map { t("waiting, number \($0) in line") } ?? CampusTextView.state(ride.state)
+        let from = end("↑", t("pick up \(name)"), pickup.fromAddress, pickup.from, shows: ride.state != .onBoard)
         return """
-            <tr><th scope="row">\(name)</th><td>\(CampusTextView.short(ride.state.rawValue))\(line)\(needs)</td>\
+            <tr><th scope="row">\(name)</th><td>\(state)\(needs)</td>\
             <td>\(ride.carrier?.vehicle ?? "–")</td>\
-            <td>\(end("↑", "pick up", pickup.fromAddress, pickup.from, shows: ride.state != .onBoard))<br>\
-            \(end("↓", "drop off", pickup.toAddress, pickup.to, shows: true))</td><td class="num">\(pickup.passengers)</td>\
+            <td>\(from)<br>\(end("↓", t("drop off \(name)"), pickup.toAddress, pickup.to, shows: true))</td><td class="num">\(pickup.passengers)</td>\
             <td class="k">\(time(ride.pickupMs, isExpected: ride.state != .onBoard))</td><td class="k">\(time(ride.dropoffMs))</td><td>\(why(pickup.request, name))<br>\(deal(pickup.request, name))</td></tr>
             """
     }
@@ -159,16 +168,25 @@ struct DispatchMonitorView {
 
     private var events: HTML {
         table(
-            "events", "Exceptions in the last hour", ["Time", "What", "Rider", "Vehicle", "Why"],
+            "events", t("Exceptions in the last hour"), [t("Time"), t("What"), t("Rider"), t("Vehicle"), t("Why")],
             view.events.map { event in
-                let vehicle = event.what == .override ? event.vehicle.map { "given to \($0)" } : event.vehicle
+                let vehicle = event.what == .override ? event.vehicle.map { t("given to \($0)") } : event.vehicle
                 let rider = event.rider ?? "–"
                 let link = event.request.map { why($0, event.rider ?? $0) } ?? "–"
                 return """
                     <tr><td class="k">\(caller.clock.second(event.atMs))</td><td>\(event.what.shown)\(event.reason.map { ": \($0)" } ?? "")</td>\
                     <td>\(rider)</td><td>\(vehicle ?? "–")</td><td>\(link)</td></tr>
                     """
-            }, empty: "None: no cancellation, refusal or breakdown.")
+            }, empty: t("None: no cancellation, refusal or breakdown."))
+    }
+
+    /// As 1 is Monday.
+    private static func weekday(_ day: Int) -> String {
+        [
+            t("Mondays, four weeks"), t("Tuesdays, four weeks"), t("Wednesdays, four weeks"),
+            t("Thursdays, four weeks"),
+            t("Fridays, four weeks"), t("Saturdays, four weeks"), t("Sundays, four weeks"),
+        ][day - 1]
     }
 
     private var times: HTML {
@@ -176,17 +194,17 @@ struct DispatchMonitorView {
         // 1970 began on a Thursday.
         let isoDay = ZonedDay(date: today, zone: "UTC").map { Int(($0.fromMs / UTC.msPerDay + 3) % 7 + 1) }
         let rows: [HTML] = view.times.map { times in
-            let name = times.weekday.map { DispatchMonitorView.weekdays[$0 - 1] + "s, four weeks" } ?? "Today"
+            let name = times.weekday.map(DispatchMonitorView.weekday) ?? t("Today")
             let isTheSame = times.weekday == isoDay
             let cells: [HTML] = [times.waitingP50S, times.waitingP90S, times.ridingP50S].map {
                 "<td class=\"num\">\(CampusTextView.span($0) ?? "–")</td>"
             }
             return
-                "<tr\(isTheSame ? " class=\"same\"" : "")><th scope=\"row\">\(name)\(isTheSame ? " (as today)" : "")</th><td class=\"num\">\(times.requests)</td><td class=\"num\">\(times.served)</td>\(cells.joined())</tr>"
+                "<tr\(" class=\"same\"", if: isTheSame)><th scope=\"row\">\(name)\(" <span class=\"soft\">as today</span>", if: isTheSame)</th><td class=\"num\">\(times.requests)</td><td class=\"num\">\(times.served)</td>\(cells.joined())</tr>"
         }
         return table(
-            "times", "Waiting and riding, last four weeks",
-            ["Day", "Rides", "Done", "Waiting, median", "Waiting, 90 %", "Riding, median"], rows,
-            empty: "No rides in four weeks.")
+            "times", t("Waiting and riding, last four weeks"),
+            [t("Day"), t("Rides"), t("Done"), t("Waiting, median"), t("Waiting, 90 %"), t("Riding, median")], rows,
+            empty: t("No rides in four weeks."))
     }
 }
